@@ -1,6 +1,6 @@
 """One turn: its id, its cancellation flag, and a gate before side effects that cannot be undone.
 
-`cancel_tasks` and `background_task` end asyncio tasks without leaving one behind.
+The functions at the end run asyncio tasks and leave none behind.
 """
 
 from __future__ import annotations
@@ -137,3 +137,12 @@ async def background_task(work: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio
         yield task
     finally:
         await cancel_tasks(task)
+
+
+def next_item(items: AsyncIterator[T]) -> asyncio.Task[T | None]:
+    """A task that waits for the next item; its result is None at the end."""
+
+    async def following() -> T | None:
+        return await anext(items, None)
+
+    return asyncio.create_task(following())

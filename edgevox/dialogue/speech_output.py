@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from edgevox.core.languages import ENGLISH
-from edgevox.core.turn import CancelFlag, cancel_tasks
+from edgevox.core.turn import CancelFlag, cancel_tasks, next_item
 from edgevox.core.types import Audio, SynthesisRequest, TtsService
 from edgevox.tts.normalize import normalize_text
 
@@ -219,7 +219,7 @@ class SpeechOutput:
             yield sound
 
     async def _with_interjections(self, sounds: AsyncIterator[Audio]) -> AsyncGenerator[Audio, None]:
-        following = asyncio.create_task(_next(sounds))
+        following = next_item(sounds)
         try:
             while True:
                 while self._interjections:
@@ -236,7 +236,7 @@ class SpeechOutput:
                 self._give(own, is_own=True)
                 self._report_own_start()
                 yield self._volume.applied(own)
-                following = asyncio.create_task(_next(sounds))
+                following = next_item(sounds)
         finally:
             await cancel_tasks(following)
 
@@ -283,7 +283,3 @@ class SpeechOutput:
             self._unheard_s += sound.duration_s
         else:
             self._sounds_until_s = max(self._sounds_until_s, self._clock()) + sound.duration_s
-
-
-async def _next(sounds: AsyncIterator[Audio]) -> Audio | None:
-    return await anext(sounds, None)

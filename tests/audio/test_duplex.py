@@ -9,8 +9,9 @@ import pytest
 
 from edgevox.audio.aec.canceller import EchoCanceller
 from edgevox.audio.io.devices import Device
-from edgevox.audio.io.duplex import cancel_echo, choose_duplex, sound_server_source
+from edgevox.audio.io.duplex import cancel_echo, choose_duplex
 from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.sound_server import sound_server_source
 from edgevox.audio.io.speaker import Speaker
 from edgevox.config.settings import EchoCancellation
 from edgevox.core.errors import AudioError

@@ -14,10 +14,10 @@ import numpy as np
 from edgevox.audio.dsp import SILENCE_DBFS
 from edgevox.audio.io.devices import Device, rescan_devices
 from edgevox.audio.io.duplex import Duplex, OnStart, OpenableMicrophone, OpenableSpeaker, ResolvedDevices
-from edgevox.audio.io.sound_server import NAMES, Defaults, SoundServer
+from edgevox.audio.io.sound_server import Defaults, SoundServer
 from edgevox.core.errors import DeviceUnavailable, SoundStuck
 from edgevox.core.events import Publish, SoundChanged, SoundDevice
-from edgevox.core.turn import CancelFlag, cancel_tasks
+from edgevox.core.turn import CancelFlag, cancel_tasks, next_item
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class AudioDeviceManager:
         self._microphone: OpenableMicrophone | None = None
         """The open microphone."""
         self._blocks: AsyncGenerator[Audio, None] | None = None
-        self._next: asyncio.Task[Audio] | None = None
+        self._next: asyncio.Task[Audio | None] | None = None
         self._dropped_before = 0
         self._is_muted = False
         self._is_stale = True
@@ -153,7 +153,7 @@ class AudioDeviceManager:
         """The next block; None when the microphone is gone."""
         assert self._blocks is not None
         if self._next is None:
-            self._next = asyncio.create_task(_following(self._blocks))
+            self._next = next_item(self._blocks)
         await asyncio.wait((self._next,), timeout=_GONE_AFTER_S)
         problem = f"the microphone {microphone.device.name!r} does not answer any more"
         # A delayed event loop sees the timeout before the block that has arrived.
@@ -161,15 +161,15 @@ class AudioDeviceManager:
         if self._next.done():
             following, self._next = self._next, None
             try:
-                return following.result()
+                if (block := following.result()) is not None:
+                    return block
             except DeviceUnavailable as error:
                 problem = str(error)
-        if self._playing and microphone.device.name.casefold() in NAMES:
+        if self._playing and microphone.device.is_server:
             self._server_died_s = time.monotonic()
         await self._let_go()
         self._tell("microphone", is_there=False, detail=problem)
-        self._is_stale = True
-        self._try_at_s = 0.0
+        self.look_for_changes()
         return None
 
     def _check_play(self) -> None:
@@ -244,11 +244,11 @@ class AudioDeviceManager:
 
     def _is_monitor(self, device: Device) -> bool:
         defaults = self._defaults
-        return device.name.casefold() in NAMES and defaults is not None and not defaults.has_microphone
+        return device.is_server and defaults is not None and not defaults.has_microphone
 
     def _name(self, device: Device, kind: str) -> str:
         """The device's own name, also if PortAudio knows only the server's."""
-        if self._defaults is None or device.name.casefold() not in NAMES:
+        if self._defaults is None or not device.is_server:
             return device.name
         return (self._defaults.source if kind == "source" else self._defaults.sink) or device.name
 
@@ -264,24 +264,30 @@ class AudioDeviceManager:
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play on the current loudspeaker. Raises DeviceUnavailable if none comes back in time."""
-        sounds = _Counted(chunks)
-        try:
-            await self._play(sounds, cancel, on_start)
-        except _SpeakerLost as lost:
-            self._tell("loudspeaker", is_there=False, detail=str(lost.error))
+        is_begun = False
+
+        async def sounds() -> AsyncIterator[Audio]:
+            nonlocal is_begun
+            async for chunk in chunks:
+                is_begun = True
+                yield chunk
+
+        lost = await self._play(sounds(), cancel, on_start)
+        if lost is not None:
+            self._tell("loudspeaker", is_there=False, detail=str(lost))
             self._speaker_is_there.clear()
             self._found = None
-            if sounds.taken:
+            if is_begun:
                 self.look_for_changes()
-                raise lost.error from lost
-            # Nothing was played: another loudspeaker can play it from the start.
-            try:
-                await self._play(sounds, cancel, on_start)
-            except _SpeakerLost as again:
-                raise again.error from again
+            else:  # another loudspeaker can play it from the start
+                lost = await self._play(sounds(), cancel, on_start)
+        if lost is not None:
+            raise lost
 
-    async def _play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None:
-        """Raises _SpeakerLost, and DeviceUnavailable if there is no loudspeaker at the start."""
+    async def _play(
+        self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart
+    ) -> DeviceUnavailable | None:
+        """Return the error if the loudspeaker is lost. Raises DeviceUnavailable if there is none at the start."""
         await self._until_speaker()
         async with self._changing:
             speaker = self._found.speaker if self._found else None
@@ -292,9 +298,10 @@ class AudioDeviceManager:
         try:
             await speaker.play(sounds, cancel, on_start)
         except DeviceUnavailable as error:
-            raise _SpeakerLost(error) from error
+            return error
         finally:
             self._playing -= 1
+        return None
 
     async def _until_speaker(self) -> None:
         if self._speaker_is_there.is_set():
@@ -338,35 +345,3 @@ def _stuck(device: SoundDevice) -> SoundStuck:
     return SoundStuck(
         f"PortAudio does not let go of a {device} whose sound server has died", hint="restart the assistant"
     )
-
-
-class _SpeakerLost(Exception):
-    """The loudspeaker failed during playback."""
-
-    def __init__(self, error: DeviceUnavailable) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class _Counted:
-    """Chunks that record whether any was taken."""
-
-    def __init__(self, chunks: AsyncIterator[Audio]) -> None:
-        self._chunks = chunks
-        self.taken = 0
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Audio:
-        chunk = await anext(self._chunks)
-        self.taken += 1
-        return chunk
-
-
-async def _following(blocks: AsyncGenerator[Audio, None]) -> Audio:
-    try:
-        return await anext(blocks)
-    except StopAsyncIteration as error:
-        # StopAsyncIteration cannot leave a task.
-        raise DeviceUnavailable("the microphone was closed") from error

@@ -56,6 +56,11 @@ class Device:
     is_default_input: bool
     is_default_output: bool
 
+    @property
+    def is_server(self) -> bool:
+        """Whether it is a sound server: PortAudio does not know the device behind it."""
+        return self.name.casefold() in ("default", "pulse", "pipewire")
+
     def channels(self, direction: Direction) -> int:
         return self.input_channels if direction == "input" else self.output_channels
 
@@ -97,7 +102,7 @@ def choose_device(devices: Sequence[Device], wanted: str | None, direction: Dire
             f"there is no {noun} on this machine", hint="plug one in, or check that the sound server runs"
         )
     if wanted is None:
-        return _default(usable, direction)
+        return next((device for device in usable if device.is_default(direction)), usable[0])
     matching = _matching(usable, wanted)
     if len(matching) == 1:
         return matching[0]
@@ -126,14 +131,6 @@ def device_lost(device: Device, direction: Direction) -> DeviceUnavailable:
         f"the {_NOUNS[direction]} {device.name!r} does not answer any more",
         hint=f"check its plug and the sound server; {_LIST_THEM}",
     )
-
-
-def _default(usable: Sequence[Device], direction: Direction) -> Device:
-    for device in usable:
-        if device.is_default(direction):
-            return device
-    # Without a system default, the first one.
-    return usable[0]
 
 
 def _matching(usable: Sequence[Device], wanted: str) -> list[Device]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, assert_never
@@ -16,6 +13,7 @@ from edgevox.audio.aec.webrtc import WebRtcAec
 from edgevox.audio.io.devices import Device
 from edgevox.audio.io.microphone import Microphone
 from edgevox.audio.io.recorder import open_recorder
+from edgevox.audio.io.sound_server import sound_server_source
 from edgevox.audio.io.speaker import Speaker
 from edgevox.config import AudioSettings
 from edgevox.config.settings import EchoCancellation
@@ -29,9 +27,6 @@ Duplex: TypeAlias = EchoCanceller | Literal["device", "half"]
 # The names of echo-cancelling sources in PulseAudio ("alsa_input.usb.echo-cancel", "… (echo cancelled with
 # …)") and PipeWire ("Echo-Cancel Source").
 _CANCELS = re.compile(r"echo[-_ ]?cancel", re.IGNORECASE)
-# ALSA names of a sound server; PortAudio does not know the device behind it.
-_SERVERS = ("default", "pulse", "pipewire")
-_ASK_WITHIN_S = 2.0
 
 
 def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speaker) -> Duplex:
@@ -47,24 +42,7 @@ def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speak
 
 def device_cancels_echo(microphone: Device, default_source: Callable[[], str]) -> bool:
     """Whether the sound server cancels the echo of this microphone."""
-    if _CANCELS.search(microphone.name):
-        return True
-    return microphone.name.casefold() in _SERVERS and bool(_CANCELS.search(default_source()))
-
-
-def sound_server_source() -> str:
-    """The name of the sound server's default source; "" without a server."""
-    if chosen := os.environ.get("PULSE_SOURCE"):
-        return chosen
-    if (pactl := shutil.which("pactl")) is None:
-        return ""
-    try:
-        asked = subprocess.run(
-            [pactl, "get-default-source"], capture_output=True, text=True, check=True, timeout=_ASK_WITHIN_S
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return asked.stdout.strip()
+    return bool(_CANCELS.search(microphone.name) or (microphone.is_server and _CANCELS.search(default_source())))
 
 
 def choose_duplex(

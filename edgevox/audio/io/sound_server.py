@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import shutil
+import subprocess
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,9 +20,6 @@ from dataclasses import dataclass
 from edgevox.core.turn import background_task
 
 log = logging.getLogger(__name__)
-
-NAMES = ("default", "pulse", "pipewire")
-"""PortAudio's names for devices of a sound server."""
 
 _ANSWERS_WITHIN_S = 2.0
 _TRY_AGAIN_S = 1.0
@@ -52,8 +50,8 @@ class SoundServer:
 
     async def defaults(self) -> Defaults | None:
         """The current defaults; None if no server answers."""
-        source = await self._ask("get-default-source")
-        sink = await self._ask("get-default-sink")
+        source = await asyncio.to_thread(ask_server, "get-default-source")
+        sink = await asyncio.to_thread(ask_server, "get-default-sink")
         return None if source is None or sink is None else Defaults(source, sink)
 
     @asynccontextmanager
@@ -91,22 +89,23 @@ class SoundServer:
                 await process.wait()
             await asyncio.sleep(_TRY_AGAIN_S)
 
-    async def _ask(self, question: str) -> str | None:
-        if self._pactl is None:
-            return None
-        process = await asyncio.create_subprocess_exec(
-            self._pactl, question, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=_plain()
+
+def ask_server(question: str) -> str | None:
+    """The server's answer to a `pactl` command; None if there is none in time."""
+    if (pactl := shutil.which("pactl")) is None:
+        return None
+    try:
+        asked = subprocess.run(
+            [pactl, question], stdin=DEVNULL, capture_output=True, check=True, timeout=_ANSWERS_WITHIN_S, env=_plain()
         )
-        try:
-            async with asyncio.timeout(_ANSWERS_WITHIN_S):
-                answer, _ = await process.communicate()
-        except TimeoutError:
-            return None
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        return answer.decode(errors="replace").strip() if process.returncode == 0 else None
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return asked.stdout.decode(errors="replace").strip()
+
+
+def sound_server_source() -> str:
+    """The name of the sound server's default source; "" without a server."""
+    return os.environ.get("PULSE_SOURCE") or ask_server("get-default-source") or ""
 
 
 def _plain() -> dict[str, str]:
