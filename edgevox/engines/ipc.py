@@ -7,16 +7,17 @@ stuck, or it waits for ever; an endless loop is caught by the limits on replies.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import pickle
 import struct
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from edgevox.core.errors import EdgevoxError
 from edgevox.core.platform import process_usage
+from edgevox.core.turn import CancelFlag
 
 HEARTBEAT = struct.Struct("=Q")
 HEARTBEAT_S = 0.25
@@ -88,63 +89,41 @@ HEARTBEAT_OFFSET = FLAG_SLOTS * FLAG_BYTES
 SHARED_BYTES = HEARTBEAT_OFFSET + HEARTBEAT.size
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Parent: load this engine."""
-
-    engine: Any
+LOAD = 0
+"""The id of a child's first request, whose content is the engine to load."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Parent: answer this request."""
+class Request:
+    """Parent to child."""
 
-    request_id: int
-    request: Any
+    id: int
+    content: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """Child: the model is loaded."""
+class End:
+    """The reply is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Child: one part of the reply."""
+    """Child to parent: one part of the reply to a request. The last part is End or an EdgevoxError."""
 
     request_id: int
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Child: the reply is complete."""
-
-    request_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Child: loading (no request_id) or a request failed with an error for the user."""
-
-    request_id: int | None
-    error: EdgevoxError
-
-
-ParentFrame: TypeAlias = Load | Run
-ChildFrame: TypeAlias = Ready | Reply | Finished | Failed
-
-
-def encode(frame: ParentFrame | ChildFrame) -> bytes:
+def encode(frame: Request | Reply) -> bytes:
     body = pickle.dumps(frame, protocol=pickle.HIGHEST_PROTOCOL)
     return LENGTH.pack(len(body)) + body
 
 
-def decode(body: bytes) -> object:
-    frame: object = pickle.loads(body)  # noqa: S301  (see the module's docstring)
-    return frame
+def decode(body: bytes) -> Any:  # noqa: ANN401  (a Request in the child, a Reply in the parent)
+    return pickle.loads(body)  # noqa: S301  (see the module's docstring)
 
 
-def flag_slot(request_id: int) -> int:
-    """Return the byte offset of this request's flag in the shared flags."""
-    return (request_id % FLAG_SLOTS) * FLAG_BYTES
+def cancel_flag(memory: mmap.mmap, request_id: int) -> CancelFlag:
+    """The flag of a request in the shared memory."""
+    offset = (request_id % FLAG_SLOTS) * FLAG_BYTES
+    return CancelFlag((ctypes.c_char * FLAG_BYTES).from_buffer(memory, offset))

@@ -4,44 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import itertools
 import logging
 import mmap
 import os
 import pickle
-import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
-from typing import IO, Any, Generic, NoReturn, cast
+from collections.abc import AsyncGenerator
+from typing import Any, Generic, NoReturn
 
-from edgevox.core.errors import EngineFailed, ModelError
+from edgevox.core.errors import EdgevoxError, EngineFailed, ModelError
 from edgevox.core.events import EngineChanged, EngineState, Publish
-from edgevox.core.platform import anonymous_file, inheritable_socket_pair, open_unix_streams
+from edgevox.core.platform import Streams, anonymous_file, inheritable_socket_pair, open_unix_streams
 from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, RequestT
+from edgevox.engines import ipc
 from edgevox.engines.base import EngineLimits
-from edgevox.engines.ipc import (
-    FLAG_BYTES,
-    HEARTBEAT_OFFSET,
-    HEARTBEAT_S,
-    LENGTH,
-    MAX_FRAME_BYTES,
-    SHARED_BYTES,
-    ChildFrame,
-    Failed,
-    Finished,
-    HeartbeatMonitor,
-    Load,
-    Ready,
-    Reply,
-    Run,
-    decode,
-    encode,
-    flag_slot,
-)
+from edgevox.engines.ipc import LENGTH, LOAD, End, HeartbeatMonitor, Reply, Request, encode
 
 _STDERR_TAIL_LINES = 20
 
@@ -58,20 +39,21 @@ class EngineProcess:
     """One child, from spawn to exit. Not reusable: once `broken` is true it can only be killed."""
 
     def __init__(
-        self, name: str, process: asyncio.subprocess.Process, connection: _Connection, flags: mmap.mmap
+        self, name: str, process: asyncio.subprocess.Process, streams: Streams, memory: mmap.mmap, engine: object
     ) -> None:
         self._name = name
         self._process = process
-        self._connection = connection
-        self._flags = flags
-        self._request_id = 0
-        self._inbox: asyncio.Queue[ChildFrame | _Gone | _Cancelled] = asyncio.Queue()
-        self._last_words: deque[str] = deque(maxlen=_STDERR_TAIL_LINES)
-        self._tasks = [asyncio.create_task(self._read_frames()), asyncio.create_task(self._read_stderr())]
+        self._reader, self._writer = streams
+        self._memory = memory
+        self._request_id = LOAD
+        self._inbox: asyncio.Queue[Reply | _Gone | _Cancelled] = asyncio.Queue()
+        self._stderr_tail: deque[str] = deque(maxlen=_STDERR_TAIL_LINES)
+        self._tasks = [asyncio.create_task(self._read_replies()), asyncio.create_task(self._read_stderr())]
         self.gone = asyncio.Event()
         self.broken = False
-        self.epitaph = f"{name} stopped while idle"
+        self.failure = f"{name} stopped while idle"
         self._has_hung = False
+        self._writer.write(encode(Request(LOAD, engine)))
 
     @classmethod
     async def spawn(cls, name: str, engine: object) -> EngineProcess:
@@ -80,37 +62,29 @@ class EngineProcess:
         Raises EngineFailed if no process can be created, and PlatformUnsupported.
         """
         try:
-            return await cls._spawn(name, engine)
+            ours, theirs = inheritable_socket_pair()
+            with contextlib.ExitStack() as on_failure, anonymous_file(f"edgevox-{name}") as shared, theirs:
+                on_failure.enter_context(ours)
+                os.ftruncate(shared.fileno(), ipc.SHARED_BYTES)
+                memory = mmap.mmap(shared.fileno(), ipc.SHARED_BYTES)
+                fds = (theirs.fileno(), shared.fileno())
+                process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "edgevox.engines.child", *map(str, fds)),
+                    pass_fds=fds,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    # A session of its own is a scheduling group of its own (autogroup): the engine gets half of the
+                    # cores of a busy desktop, however many processes that runs.
+                    start_new_session=True,
+                )
+                on_failure.pop_all()
+            return cls(name, process, await open_unix_streams(ours), memory, engine)
         except OSError as error:
             raise EngineFailed(
                 f"the {name} engine cannot be started: {error.strerror or error}",
                 hint="it is retried; close other programs, or use a smaller model",
             ) from error
-
-    @classmethod
-    async def _spawn(cls, name: str, engine: object) -> EngineProcess:
-        ours, theirs = inheritable_socket_pair()
-        with contextlib.ExitStack() as on_failure, _shared_memory(name) as shared, theirs:
-            on_failure.enter_context(ours)
-            flags = mmap.mmap(shared.fileno(), SHARED_BYTES)
-            fds = (theirs.fileno(), shared.fileno())
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "edgevox.engines.child",
-                *map(str, fds),
-                pass_fds=fds,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                # A session of its own is a scheduling group of its own (autogroup): the engine gets half of the cores
-                # of a busy desktop, however many processes that runs.
-                start_new_session=True,
-            )
-            on_failure.pop_all()
-        connection = await _Connection.open(ours)
-        connection.send(encode(Load(engine)))
-        return cls(name, process, connection, flags)
 
     @property
     def pid(self) -> int:
@@ -122,20 +96,17 @@ class EngineProcess:
 
     async def wait_ready(self, limits: EngineLimits) -> None:
         """Wait until the model is loaded. Raises the error of loading, or EngineFailed."""
-        match await self._receive(limits.start_s, "did not finish loading"):
-            case Ready():
-                self._tasks.append(asyncio.create_task(self._watch_heartbeat(limits.heartbeat_s)))
-            case Failed(error=error):
-                self.broken = True
-                raise error
-            case frame:
-                raise AssertionError(f"{self._name} sent {frame} first")
+        reply = await self._receive(limits.start_s, "did not finish loading")
+        if isinstance(reply, Reply) and isinstance(reply.value, EdgevoxError):
+            self.broken = True
+            raise reply.value
+        self._tasks.append(asyncio.create_task(self._watch_heartbeat(limits.heartbeat_s)))
 
     async def run(self, request: object, cancel: CancelFlag, limits: EngineLimits) -> AsyncGenerator[Any, None]:
         """Send one request and yield its replies; after a cancel it ends without waiting for the child."""
         self._request_id += 1
         request_id = self._request_id
-        flag = CancelFlag((ctypes.c_char * FLAG_BYTES).from_buffer(self._flags, flag_slot(request_id)))
+        flag = ipc.cancel_flag(self._memory, request_id)
         flag.clear()
         loop = asyncio.get_running_loop()
 
@@ -145,21 +116,21 @@ class EngineProcess:
 
         cancel.add_listener(stop)
         try:
-            self._connection.send(encode(Run(request_id, request)))
+            self._writer.write(encode(Request(request_id, request)))
             timeout_s = limits.first_reply_s
             while not cancel.is_set():
                 match await self._receive(timeout_s, "stopped answering"):
-                    case Reply(request_id=number, value=Busy()) if number == request_id:
+                    case Reply(request_id=number) if number != request_id:
+                        pass  # a late reply to a cancelled request
+                    case Reply(value=Busy()) | _Cancelled():
                         pass  # restarts the silence limit
-                    case Reply(request_id=number, value=value) if number == request_id:
+                    case Reply(value=End()):
+                        return
+                    case Reply(value=EdgevoxError() as error):
+                        raise error
+                    case Reply(value=value):
                         timeout_s = limits.next_reply_s
                         yield value
-                    case Finished(request_id=number) if number == request_id:
-                        return
-                    case Failed(request_id=number, error=error) if number == request_id:
-                        raise error
-                    case _:
-                        pass  # a late frame of a cancelled request
         finally:
             cancel.remove_listener(stop)
             flag.set()
@@ -170,13 +141,13 @@ class EngineProcess:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        self._connection.close()
+        self._writer.close()
         await cancel_tasks(*self._tasks)
         self._tasks.clear()  # they and this object refer to each other
         with contextlib.suppress(BufferError):  # a flag still in use keeps its memory
-            self._flags.close()
+            self._memory.close()
 
-    async def _receive(self, timeout_s: float, complaint: str) -> ChildFrame | _Cancelled:
+    async def _receive(self, timeout_s: float, complaint: str) -> Reply | _Cancelled:
         try:
             # Not wait_for: Python 3.11's loses a cancel that arrives with the frame.
             async with asyncio.timeout(timeout_s):
@@ -193,70 +164,38 @@ class EngineProcess:
 
     def _fail(self, what: str) -> NoReturn:
         self.broken = True
-        self.epitaph = f"{self._name} {what}"
-        if self._last_words:
-            self.epitaph += ": " + self._last_words[-1]
+        self.failure = f"{self._name} {what}"
+        if self._stderr_tail:
+            self.failure += ": " + self._stderr_tail[-1]
         raise EngineFailed(
             f"the {self._name} engine {what}",
             hint="it is restarting: try again in a moment; `edgevox doctor` checks it",
         )
 
-    async def _read_frames(self) -> None:
-        while (frame := await self._connection.receive()) is not None:
-            self._inbox.put_nowait(frame)
+    async def _read_replies(self) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, OSError):
+            while True:
+                (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
+                if length > ipc.MAX_FRAME_BYTES:
+                    break
+                self._inbox.put_nowait(ipc.decode(await self._reader.readexactly(length)))
         self._inbox.put_nowait(_Gone())
         self.gone.set()
 
     async def _watch_heartbeat(self, silent_s: float) -> None:
         """Kill a child without a heartbeat; pending requests then see that it is gone."""
-        monitor = HeartbeatMonitor(self._flags, HEARTBEAT_OFFSET, silent_s=silent_s)
+        monitor = HeartbeatMonitor(self._memory, ipc.HEARTBEAT_OFFSET, silent_s=silent_s)
         while monitor.is_alive():  # noqa: ASYNC110  (a stopped child sends no event)
-            await asyncio.sleep(HEARTBEAT_S)
+            await asyncio.sleep(ipc.HEARTBEAT_S)
         self._has_hung = True
-        self.epitaph = f"{self._name} hung while idle"
+        self.failure = f"{self._name} hung while idle"
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def _read_stderr(self) -> None:
         assert self._process.stderr is not None
         async for line in self._process.stderr:
-            self._last_words.append(line.decode(errors="replace").rstrip())
-
-
-@contextlib.contextmanager
-def _shared_memory(name: str) -> Iterator[IO[bytes]]:
-    with anonymous_file(f"edgevox-{name}") as memory:
-        os.ftruncate(memory.fileno(), SHARED_BYTES)
-        yield memory
-
-
-class _Connection:
-    """Frames over the parent's end of the socket pair."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    async def open(cls, ours: socket.socket) -> _Connection:
-        return cls(*await open_unix_streams(ours))
-
-    def send(self, data: bytes) -> None:
-        self._writer.write(data)
-
-    async def receive(self) -> ChildFrame | None:
-        """Return the next frame, or None when the child is gone."""
-        try:
-            (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
-            if length > MAX_FRAME_BYTES:
-                return None
-            frame = cast("ChildFrame", decode(await self._reader.readexactly(length)))
-        except (asyncio.IncompleteReadError, OSError):
-            return None
-        return frame
-
-    def close(self) -> None:
-        self._writer.close()
+            self._stderr_tail.append(line.decode(errors="replace").rstrip())
 
 
 log = logging.getLogger(__name__)
@@ -364,9 +303,9 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
     async def _replace(self, process: EngineProcess) -> None:
         self._process = None
         await process.kill()
-        log.warning("%s: %s", self.name, process.epitaph)
+        log.warning("%s: %s", self.name, process.failure)
         if not self._closed:
-            self._change("restarting", process.epitaph)
+            self._change("restarting", process.failure)
             self._restart_task = asyncio.create_task(self._restart())
 
     async def _restart(self) -> None:

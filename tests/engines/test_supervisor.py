@@ -211,7 +211,7 @@ async def test_a_child_ends_when_its_parent_is_gone() -> None:
     await engine.start()
     process = engine._process
     assert process is not None
-    process._connection.close()  # what the kernel does when a parent dies
+    process._writer.close()  # what the kernel does when a parent dies
     async with asyncio.timeout(BOUND_S):
         await process._process.wait()
     await engine.close()
