@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator
+import traceback
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Generic, Protocol, runtime_checkable
@@ -15,6 +16,7 @@ from typing import Generic, Protocol, runtime_checkable
 from edgevox.core.errors import EdgevoxError, EngineFailed
 from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, ReplyT_co, RequestT, RequestT_contra, Stage
+from edgevox.engines.ipc import End
 
 
 @runtime_checkable
@@ -43,8 +45,22 @@ class EngineLimits:
     """How long a child's heartbeat may stop, idle or busy: see ipc.py."""
 
 
-class _End:
-    """The engine has finished its reply."""
+def answer(
+    engine: Engine[RequestT, ReplyT], request: RequestT, cancel: CancelFlag
+) -> Iterator[ReplyT | Busy | End | EdgevoxError]:
+    """The replies of an engine, then End or the error that ended them."""
+    try:
+        yield from engine.run(request, cancel)
+    except EdgevoxError as error:
+        yield error
+    except Exception as error:  # noqa: BLE001  (a bug in an engine must not leave its caller waiting)
+        traceback.print_exc()
+        yield EngineFailed(
+            f"the engine could not answer: {type(error).__name__}: {error}",
+            hint="try again; if it happens every time, `edgevox doctor` checks the model",
+        )
+    else:
+        yield End()
 
 
 class LocalEngine(Generic[RequestT, ReplyT]):
@@ -68,27 +84,18 @@ class LocalEngine(Generic[RequestT, ReplyT]):
     async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
         async with self._one_at_a_time:
             loop = asyncio.get_running_loop()
-            replies: asyncio.Queue[ReplyT | EdgevoxError | _End] = asyncio.Queue()
+            replies: asyncio.Queue[ReplyT | Busy | End | EdgevoxError] = asyncio.Queue()
 
             def work() -> None:
-                last: EdgevoxError | _End = _End()
-                try:
-                    for reply in self._engine.run(request, cancel):
-                        if not isinstance(reply, Busy):
-                            loop.call_soon_threadsafe(replies.put_nowait, reply)
-                except EdgevoxError as error:
-                    last = error
-                loop.call_soon_threadsafe(replies.put_nowait, last)
+                for reply in answer(self._engine, request, cancel):
+                    loop.call_soon_threadsafe(replies.put_nowait, reply)
 
             threading.Thread(target=work, daemon=True).start()
-            while not isinstance(item := await replies.get(), _End):
-                if isinstance(item, EdgevoxError):
-                    raise item
-                yield item
-
-
-class _StreamEnd:
-    """The source has ended."""
+            while not isinstance(reply := await replies.get(), End):
+                if isinstance(reply, EdgevoxError):
+                    raise reply
+                if not isinstance(reply, Busy):
+                    yield reply
 
 
 async def limited_replies(
@@ -99,7 +106,7 @@ async def limited_replies(
     Raises EngineFailed if the engine `name` is silent for longer than the limits allow, and whatever the source raises.
     """
     loop = asyncio.get_running_loop()
-    given: asyncio.Queue[ReplyT | Busy | _StreamEnd] = asyncio.Queue()
+    given: asyncio.Queue[ReplyT | Busy | End] = asyncio.Queue()
 
     async def pump() -> None:
         async with aclosing(source):
@@ -107,7 +114,7 @@ async def limited_replies(
                 given.put_nowait(reply)
 
     pumping = asyncio.create_task(pump())
-    pumping.add_done_callback(lambda _task: given.put_nowait(_StreamEnd()))
+    pumping.add_done_callback(lambda _task: given.put_nowait(End()))
 
     def stop() -> None:  # from any thread
         loop.call_soon_threadsafe(pumping.cancel)
@@ -124,7 +131,7 @@ async def limited_replies(
                     f"{name} was silent for {limit_s:.0f} s", hint="see its log; [engines] sets how long to wait"
                 ) from None
             match reply:
-                case _StreamEnd():
+                case End():
                     break
                 case Busy():
                     pass

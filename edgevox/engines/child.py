@@ -13,12 +13,12 @@ import signal
 import socket
 import sys
 import threading
-import traceback
 
-from edgevox.core.errors import EdgevoxError, EngineFailed
+from edgevox.core.errors import EdgevoxError
 from edgevox.core.platform import release_free_memory
 from edgevox.core.types import Engine
 from edgevox.engines import ipc
+from edgevox.engines.base import answer
 from edgevox.engines.ipc import LENGTH, LOAD, End, Heartbeat, Reply, Request, encode
 
 
@@ -43,24 +43,9 @@ def main(socket_fd: int, flags_fd: int) -> None:
     while True:
         request = requests.get()
         heartbeat.is_working = True
-        _answer(engine, request, connection, memory)
-        heartbeat.is_working = False
-
-
-def _answer(engine: Engine[object, object], request: Request, connection: socket.socket, memory: mmap.mmap) -> None:
-    last: End | EdgevoxError = End()
-    try:
-        for value in engine.run(request.content, ipc.cancel_flag(memory, request.id)):
+        for value in answer(engine, request.content, ipc.cancel_flag(memory, request.id)):
             connection.sendall(encode(Reply(request.id, value)))
-    except EdgevoxError as error:
-        last = error
-    except Exception as error:  # noqa: BLE001  (the top level of this process: the parent must learn of it)
-        traceback.print_exc()
-        last = EngineFailed(
-            f"the engine could not answer: {type(error).__name__}: {error}",
-            hint="try again; if it happens every time, `edgevox doctor` checks the model",
-        )
-    connection.sendall(encode(Reply(request.id, last)))
+        heartbeat.is_working = False
 
 
 def _read_requests(connection: socket.socket, requests: queue.SimpleQueue[Request]) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from edgevox.core.errors import ModelError
+from edgevox.core.errors import EngineFailed, ModelError
 from edgevox.core.turn import CancelFlag
 from edgevox.engines import LocalEngine
 from tests.engines.engines import Echo, Unloadable
@@ -32,3 +32,11 @@ async def test_its_errors_arrive_as_they_were_raised() -> None:
         await anext(engine.stream("refuse", CancelFlag()))
     with pytest.raises(ModelError, match="not a model"):
         await LocalEngine[str, str](Unloadable()).start()
+
+
+async def test_a_bug_in_the_engine_ends_its_reply() -> None:
+    engine = LocalEngine[str, str](Echo())
+    await engine.start()
+    async with asyncio.timeout(30):
+        with pytest.raises(EngineFailed, match="ValueError: a bug in the engine"):
+            await anext(engine.stream("raise", CancelFlag()))
