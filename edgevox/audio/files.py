@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import itertools
+import math
 import os
 import uuid
 import wave
@@ -30,7 +31,7 @@ def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
     """
     try:
         with path.open("rb") as file:
-            frames = [np.zeros(0, dtype=np.float32), *_decode(file, rate_hz)]
+            return _decode(file, rate_hz, str(path))
     except FileNotFoundError as err:
         raise AudioError(f"there is no file {path}", hint="check the name and the folder") from err
     except IsADirectoryError as err:
@@ -42,31 +43,41 @@ def read_audio(path: Path, rate_hz: int = SAMPLE_RATE_HZ) -> Audio:
         ) from err
     except OSError as err:
         raise AudioError(f"{path} cannot be read: {err.strerror}", hint="check its permissions") from err
-    samples = np.clip(np.nan_to_num(np.concatenate(frames)), -1.0, 1.0)
-    if not len(samples):
-        raise AudioError(f"there is no sound in {path}", hint="record it again")
-    return Audio(samples, rate_hz)
 
 
 def decode_audio(content: bytes, rate_hz: int = SAMPLE_RATE_HZ, *, max_s: float) -> Audio:
-    """Decode an uploaded sound file as mono. Raises AudioError, also if it is longer than `max_s`.
-
-    A few kilobytes can hold hours of silence: decoding stops at the limit.
-    """
-    frames = [np.zeros(0, dtype=np.float32)]
-    left = int(max_s * rate_hz)
+    """Decode an uploaded sound file as mono. Raises AudioError, also if it is longer than `max_s`."""
     try:
-        for frame in _decode(io.BytesIO(content), rate_hz):
-            frames.append(frame)
-            left -= len(frame)
-            if left < 0:
-                raise AudioError(f"the sound is longer than {max_s:g} s", hint="send it in parts")
+        return _decode(io.BytesIO(content), rate_hz, "this file", max_s)
     except (av.error.FFmpegError, ValueError, OSError) as err:
         raise AudioError("this is damaged, or is no sound file", hint="send a WAV file") from err
+
+
+def _decode(file: BinaryIO, rate_hz: int, name: str, max_s: float = math.inf) -> Audio:
+    """Raises AudioError. A few kilobytes can hold hours of silence: decoding stops at the limit."""
+    frames = [np.zeros(0, dtype=np.float32)]
+    left = max_s * rate_hz
+    for frame in _frames(file, rate_hz):
+        frames.append(frame)
+        left -= len(frame)
+        if left < 0:
+            raise AudioError(f"the sound is longer than {max_s:g} s", hint="send it in parts")
     samples = np.clip(np.nan_to_num(np.concatenate(frames)), -1.0, 1.0)
     if not len(samples):
-        raise AudioError("there is no sound in this file", hint="record it again")
+        raise AudioError(f"there is no sound in {name}", hint="record it again")
     return Audio(samples, rate_hz)
+
+
+def _frames(file: BinaryIO, rate_hz: int) -> Iterator[NDArray[np.float32]]:
+    # A playlist can name other files, even on the network: only the protocol `file` may be opened.
+    with av.open(file, "r", options={"protocol_whitelist": "none"}) as container:
+        if not container.streams.audio:
+            return
+        # Mixed here: swresample adds the channels of float formats without keeping them below 1.
+        resampler = av.AudioResampler(format="fltp", rate=rate_hz)
+        for frame in itertools.chain(container.decode(audio=0), (None,)):
+            for resampled in resampler.resample(frame):
+                yield resampled.to_ndarray().mean(axis=0, dtype=np.float32)
 
 
 def write_wav(path: Path, chunks: Iterable[Audio]) -> None:
@@ -90,18 +101,6 @@ def write_wav(path: Path, chunks: Iterable[Audio]) -> None:
         raise AudioError(
             f"{path} cannot be written: {err.strerror}", hint="check that its folder is there and has room"
         ) from err
-
-
-def _decode(file: BinaryIO, rate_hz: int) -> Iterator[NDArray[np.float32]]:
-    # A playlist can name other files, even on the network: only the protocol `file` may be opened.
-    with av.open(file, "r", options={"protocol_whitelist": "none"}) as container:
-        if not container.streams.audio:
-            return
-        # Mixed here: swresample adds the channels of float formats without keeping them below 1.
-        resampler = av.AudioResampler(format="fltp", rate=rate_hz)
-        for frame in itertools.chain(container.decode(audio=0), (None,)):
-            for resampled in resampler.resample(frame):
-                yield resampled.to_ndarray().mean(axis=0, dtype=np.float32)
 
 
 def _write(file: BinaryIO, chunks: Iterable[Audio], rate_hz: int) -> None:
@@ -171,31 +170,39 @@ class WavMicrophone:
             yield Audio(block, self.rate_hz)
 
 
-class WavSpeaker:
-    """Collects all replies in one WAV file, without waiting for playback."""
+class MemorySpeaker:
+    """A loudspeaker that keeps the audio in `played`, without waiting for playback."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self) -> None:
+        self.played: list[Audio] = []
+        self.is_ducked = False
         self.heard_s = 0.0
-        self._chunks: list[Audio] = []
+
+    def duck(self, is_ducked: bool) -> None:
+        self.is_ducked = is_ducked
 
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
-        started = False
+        is_started = self.is_ducked = False
         self.heard_s = 0.0
         async for chunk in chunks:
             if cancel.is_set():
                 return
-            if not started:
+            if not is_started:
+                is_started = True
                 on_start()
-                started = True
-            self._chunks.append(chunk)
+            self.played.append(chunk)
             self.heard_s += chunk.duration_s
 
-    def duck(self, is_ducked: bool) -> None:
-        """No effect in a file."""
+
+class WavSpeaker(MemorySpeaker):
+    """Collects all replies in one WAV file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
 
     def save(self) -> None:
         """Write the file. Raises AudioError, also if nothing was played."""
-        write_wav(self._path, self._chunks)
+        write_wav(self._path, self.played)

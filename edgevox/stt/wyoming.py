@@ -46,15 +46,11 @@ class WyomingStt:
     async def close(self) -> None:
         """No effect: each request has its own connection."""
 
-    async def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
+    def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
-        given: AsyncGenerator[Transcript, None] = limited_replies(
-            self._heard(request), cancel, self._limits, name=self._link.address
-        )
-        async for transcript in given:
-            yield transcript
+        return limited_replies(self._transcribe(request), cancel, self._limits, name=self._link.address)
 
-    async def _heard(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
+    async def _transcribe(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
         samples, rate_hz = request.audio.samples, request.audio.rate_hz
         async with self._link.connect() as connection:
             await connection.send(

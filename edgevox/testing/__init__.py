@@ -1,7 +1,7 @@
 """Fakes for engines and devices, for tests of EdgeVox and of programs built on it."""
 
-from edgevox.audio.files import WavMicrophone
-from edgevox.testing.fakes import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from edgevox.audio.files import MemorySpeaker, WavMicrophone
+from edgevox.testing.fakes import ScriptedModel, ToneSynthesizer
 from edgevox.testing.virtual_audio import EchoConversation, NullSinks, echo_conversation, echo_sinks
 
 __all__ = [

@@ -1,9 +1,9 @@
-"""A scripted chat model, a synthesizer of tones, and a loudspeaker that records in memory."""
+"""A scripted chat model, and a synthesizer of tones."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import numpy as np
 
@@ -44,29 +44,3 @@ class ToneSynthesizer:
         self.spoken.append(request.text)
         seconds = np.arange(len(request.text) * self._rate_hz // 100) / self._rate_hz
         yield Audio(np.sin(2 * np.pi * 220 * seconds).astype(np.float32), self._rate_hz)
-
-
-class MemorySpeaker:
-    """A loudspeaker that records the audio in `played`."""
-
-    def __init__(self) -> None:
-        self.played: list[Audio] = []
-        self.is_ducked = False
-        self.heard_s = 0.0
-
-    def duck(self, is_ducked: bool) -> None:
-        self.is_ducked = is_ducked
-
-    async def play(
-        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
-    ) -> None:
-        is_started = self.is_ducked = False
-        self.heard_s = 0.0
-        async for chunk in chunks:
-            if not is_started:
-                on_start()
-                is_started = True
-            self.played.append(chunk)
-            self.heard_s += chunk.duration_s
-            if cancel.is_set():
-                return

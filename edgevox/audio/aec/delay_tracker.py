@@ -6,8 +6,6 @@ reference, remains in the signal, and would be taken for a person.
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,32 +36,26 @@ class EchoDelayTracker:
     """Keeps the last two seconds of playback and recording, and the room impulse response."""
 
     def __init__(self) -> None:
-        self._played: deque[NDArray[np.float32]] = deque()
-        self._heard: deque[NDArray[np.float32]] = deque()
+        self._played = np.zeros(0, dtype=np.float32)
+        self._heard = np.zeros(0, dtype=np.float32)
         self._answer: NDArray[np.float64] | None = None
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
-        """Add the next block; all have the same length."""
-        for kept, block, samples in ((self._played, played, _PLAYED), (self._heard, heard, _HEARD)):
-            kept.append(block)
-            while len(block) * (len(kept) - 1) >= samples:
-                kept.popleft()
+        """Add the next block."""
+        self._played = np.concatenate((self._played, played))[-_PLAYED:]
+        self._heard = np.concatenate((self._heard, heard))[-_HEARD:]
 
     def delay_change_samples(self) -> int:
         """By how many samples the echo has moved; 0 if it has not, or cannot be found. Takes 5 ms."""
-        self._learn()
-        heard, played = _joined(self._heard)[-_NOW:], _joined(self._played)
-        if self._answer is None or len(heard) < _LEAST_NOW:
-            return 0
-        echo = _convolved(played[-_NOW - _LATEST - len(self._answer) :], self._answer)
-        moved = delay(heard, echo[-_NOW - _LATEST :])
-        return 0 if moved is None or abs(moved) < _LEAST_MOVE else moved
-
-    def _learn(self) -> None:
         if self._answer is None:
             until = -_NOW - _BETWEEN
-            heard, played = _joined(self._heard), _joined(self._played)
-            self._answer = _answer_of_room(played[:until], heard[until - _BEFORE : until])
+            self._answer = _answer_of_room(self._played[:until], self._heard[until - _BEFORE : until])
+        heard = self._heard[-_NOW:]
+        if self._answer is None or len(heard) < _LEAST_NOW:
+            return 0
+        echo = _convolved(self._played[-_NOW - _LATEST - len(self._answer) :], self._answer)
+        moved = delay(heard, echo[-_NOW - _LATEST :])
+        return 0 if moved is None or abs(moved) < _LEAST_MOVE else moved
 
 
 def delay(heard: NDArray[np.float32], played: NDArray[np.float64]) -> int | None:
@@ -96,7 +88,3 @@ def _convolved(sound: NDArray[np.float32], answer: NDArray[np.float64]) -> NDArr
     size = 1 << (len(sound) + len(answer)).bit_length()
     both = np.fft.rfft(sound, size) * np.fft.rfft(answer, size)
     return np.asarray(np.fft.irfft(both)[: len(sound)])
-
-
-def _joined(blocks: deque[NDArray[np.float32]]) -> NDArray[np.float32]:
-    return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.float32)
