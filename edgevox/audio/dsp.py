@@ -31,7 +31,6 @@ class Resampler:
 
     @property
     def held_samples(self) -> float:
-        """How many samples of the new rate are held back."""
         return 0.0 if self._stream is None else self._stream.delay()
 
     def feed(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:

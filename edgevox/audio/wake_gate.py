@@ -167,7 +167,6 @@ class WakeGatedEndpointer:
         return self._wake_state.is_listening and self._endpointer.is_in_speech
 
     def feed(self, block: Audio) -> EndpointEvent | None:
-        """Process the next block of BLOCK_MS at 16 kHz."""
         was_heard = self._was_listening and self._endpointer.is_in_speech
         called = self._wake_state.feed(block, is_engaged=self._is_engaged(), is_in_speech=self._endpointer.is_in_speech)
         self._was_listening = self._wake_state.is_listening

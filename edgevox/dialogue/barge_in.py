@@ -75,7 +75,6 @@ class BargeInDetector:
         self.reset()
 
     def reset(self) -> None:
-        """Start over, at the begin or end of playback."""
         self._detector = VoiceActivityDetector(self._aggressiveness)
         self._recent: deque[_BlockResult] = deque(maxlen=_STOP_WINDOW)
         self._blocks: deque[Audio] = deque(maxlen=_LONGEST_BLOCKS)
@@ -90,7 +89,6 @@ class BargeInDetector:
 
     @property
     def is_suspected(self) -> bool:
-        """Whether speech may have begun."""
         return self._is_ducked
 
     @property
@@ -238,7 +236,6 @@ class SpokenSentence:
     language: str = ENGLISH
 
     def add(self, sound: Audio) -> None:
-        """Add a synthesized piece."""
         audible = np.flatnonzero(np.abs(sound.samples) > _AUDIBLE)
         if len(audible):
             self.audible_s = self.synthesized_s + (int(audible[-1]) + 1) / sound.rate_hz

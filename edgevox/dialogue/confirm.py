@@ -111,11 +111,9 @@ class ConfirmationDialog:
 
     @property
     def listening(self) -> AnswerListener | None:
-        """Set while a spoken answer is expected."""
         return self.open.listening if self.open else None
 
     async def until_listening(self) -> None:
-        """Wait until a spoken answer is expected."""
         await self._listens.wait()
 
     @contextmanager

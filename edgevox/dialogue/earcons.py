@@ -238,7 +238,6 @@ class Earcons:
                 pass
 
     async def close(self) -> None:
-        """Cancel all earcons and wait for their tasks."""
         await cancel_tasks(*self._tasks)
 
     def _wait_in(self, turn_id: str) -> _Wait | None:

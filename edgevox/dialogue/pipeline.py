@@ -80,7 +80,6 @@ class Pipeline:
 
     @property
     def silent_since_s(self) -> float:
-        """When playback ended, on the monotonic clock; infinity during playback."""
         return self.speech_output.silent_since_s if self.speech_output else -math.inf
 
     @property
@@ -101,7 +100,6 @@ class Pipeline:
             self._idle_worker.begin()
 
     async def close(self) -> None:
-        """Stop the background work."""
         await self._drop_speculative_reply()
         if self._idle_worker is not None:
             await self._idle_worker.close()

@@ -146,7 +146,6 @@ class SpokenReply:
         await end.is_reached.wait()
 
     def finish(self) -> None:
-        """End the text of the reply."""
         self.is_finished = True
         self._flush()
         self._sentences.put_nowait(None)

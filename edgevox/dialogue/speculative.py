@@ -49,7 +49,6 @@ class SpeculativeTranscript:
         self.turn.cancel.set()
 
     async def close(self) -> None:
-        """Abandon it and wait for its task."""
         self.abandon()
         await cancel_tasks(self._task)
 
@@ -80,7 +79,6 @@ class SpeculativeReply:
         return await self._task
 
     async def close(self) -> None:
-        """Cancel it and wait for its task."""
         await cancel_tasks(self._task)
 
     async def _work(self, reply: Callable[[], Awaitable[AgentResult]]) -> AgentResult | None:
@@ -113,7 +111,6 @@ class SpeculativeSpeech:
             await self.close()
 
     async def close(self) -> None:
-        """Cancel it and wait for its task."""
         self._turn_cancel.remove_listener(self._cancel.set)
         self._cancel.set()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -151,7 +148,6 @@ class IdleWorker:
         self._cancel.set()
 
     async def close(self) -> None:
-        """Cancel the work and wait for its task."""
         self.end()
         if self._task is not None:
             await self._task

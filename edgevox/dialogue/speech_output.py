@@ -151,7 +151,6 @@ class SpeechOutput:
         return self.silent_since_s == math.inf
 
     def duck(self, is_ducked: bool) -> None:
-        """Attenuate the current passage or restore its volume."""
         self._loudspeaker.duck(is_ducked)
 
     @property

@@ -117,7 +117,6 @@ class TurnQueue:
                 listening.hear(None)
 
     async def close(self) -> None:
-        """Cancel all turns and transcriptions."""
         await cancel_tasks(*self._turns, self._aside, self._reading, self._wake_check)
 
     @property

@@ -136,7 +136,6 @@ class EngineProcess:
             flag.set()
 
     async def kill(self) -> None:
-        """Kill the child and wait for its exit."""
         self.broken = True
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
@@ -229,7 +228,6 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
 
     @property
     def pid(self) -> int | None:
-        """Return the child's process id, if it runs."""
         return self._process.pid if self._process else None
 
     @property
@@ -243,7 +241,6 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         return mine == others and self._limits == other._limits
 
     def publish_to(self, publish: Publish) -> None:
-        """Publish to another bus from now on."""
         self._publish = publish
 
     async def start(self) -> None:

@@ -239,7 +239,6 @@ def is_repetition_loop(text: str) -> bool:
 
 
 def has_too_many_words(text: str, speech_s: float) -> bool:
-    """Whether the text has more words than the duration allows."""
     return len(text.split()) > _FREE_WORDS + _MOST_WORDS_PER_S * speech_s
 
 

@@ -40,7 +40,6 @@ class NgramTable:
     backoffs: bytes
 
     def find(self, key: int) -> int | None:
-        """The index of the n-gram with this key."""
         place = bisect_left(self.keys, key)
         return place if place < len(self.keys) and self.keys[place] == key else None
 
@@ -56,7 +55,6 @@ class NgramModel:
         return len(self.tables)
 
     def knows(self, word: str) -> bool:
-        """Whether the word is in the vocabulary."""
         return self.tables[0].find(ngram_key((word,))) is not None
 
     def log_probability(self, words: Sequence[str], *, order: int | None = None) -> float:

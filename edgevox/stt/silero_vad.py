@@ -64,7 +64,6 @@ def _amplified(samples: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def at_whisper_rate(audio: Audio) -> NDArray[np.float32]:
-    """The samples at 16 kHz."""
     if audio.rate_hz == SAMPLE_RATE_HZ or not len(audio.samples):
         return audio.samples
     frame = av.AudioFrame.from_ndarray(audio.samples[None], format="flt", layout="mono")

@@ -49,14 +49,12 @@ class SentenceSplitter:
         self._piece = _Piece(self._grammar)
 
     def feed(self, delta: str) -> tuple[str, ...]:
-        """The sentences that `delta` completes."""
         done: list[str] = []
         for char in delta:
             self._take(char, done)
         return tuple(done)
 
     def finish(self) -> tuple[str, ...]:
-        """The remaining text."""
         done: list[str] = []
         self._cut(len(self._piece.chars), done)
         self._is_first = True

@@ -41,7 +41,6 @@ class EchoDelayTracker:
         self._answer: NDArray[np.float64] | None = None
 
     def add(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> None:
-        """Add the next block."""
         self._played = np.concatenate((self._played, played))[-_PLAYED:]
         self._heard = np.concatenate((self._heard, heard))[-_HEARD:]
 

@@ -106,12 +106,10 @@ class AudioDeviceManager:
 
     @property
     def is_hearing(self) -> bool:
-        """Whether a microphone is open."""
         return self._microphone is not None
 
     @property
     def duplex(self) -> Duplex:
-        """The duplex mode of the current pair of devices."""
         return self._found.duplex if self._found else "half"
 
     @property

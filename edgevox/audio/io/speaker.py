@@ -67,12 +67,10 @@ class Playback:
 
     @property
     def heard_s(self) -> float:
-        """How much was played so far."""
         ahead_s = max(0.0, self._given_until_s - monotonic())
         return max(0.0, self._given_frames / self._rate_hz - ahead_s)
 
     def duck(self, is_ducked: bool) -> None:
-        """Attenuate the playback or restore its volume."""
         self._is_ducked = is_ducked
 
     async def feed(self, chunks: AsyncIterator[Audio]) -> None:
@@ -131,7 +129,6 @@ class Playback:
             self._loop.call_soon_threadsafe(self._has_room.set)
 
     def _fade(self, samples: NDArray[np.float32]) -> None:
-        """Apply the gain, with a linear ramp on a change."""
         if self._is_cancelled:
             wanted, per_s = 0.0, 1 / _FADE_S
         elif self._is_ducked:
@@ -212,7 +209,6 @@ class Speaker:
         self._playback: Playback | None = None
 
     def duck(self, is_ducked: bool) -> None:
-        """Attenuate the current playback or restore its volume; ends with `play`."""
         if self._playback is not None:
             self._playback.duck(is_ducked)
 

@@ -37,12 +37,10 @@ class Ring:
 
     @property
     def available(self) -> int:
-        """How many samples can be read."""
         return self._written - self._read
 
     @property
     def room(self) -> int:
-        """How many samples can be written."""
         return self.capacity - (self._written - self._read)
 
     def write(self, samples: NDArray[np.float32]) -> int:
@@ -120,7 +118,6 @@ class Stream:
 
     @property
     def latency_s(self) -> float:
-        """The device's latency between callback and sound."""
         return float(self._stream.latency)
 
     def start(self) -> None:
