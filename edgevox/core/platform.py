@@ -126,14 +126,6 @@ def physical_memory_bytes() -> int:
     return size
 
 
-def trim_heap() -> None:
-    """Return freed memory to the system; only glibc keeps enough of it to matter."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-        if trim is not None:
-            trim(0)
-
-
 def seconds_since_boot() -> float:
     """Includes suspend, and is never adjusted. Raises PlatformUnsupported."""
     if sys.platform == "linux":
@@ -338,9 +330,12 @@ def total_memory_bytes(cgroup_limit: Path = _CGROUP_LIMIT) -> int:
 
 
 def release_free_memory() -> None:
-    """Return freed memory that the C library still holds: 80 MB after a model was read."""
+    """Return freed memory that glibc still holds: 80 MB after a model was read."""
     gc.collect()
-    trim_heap()
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
+        if trim is not None:
+            trim(0)
 
 
 def freeze_gc() -> None:

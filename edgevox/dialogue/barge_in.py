@@ -190,26 +190,22 @@ def _speech_in(replayed: Sequence[ReplayedBlock], aggressiveness: int) -> list[A
     return []
 
 
+def _autocorrelation(sound: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.fft.irfft(np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2)
+
+
+_WINDOW = np.hanning(2 * BLOCK_SAMPLES).astype(np.float32)
+_WINDOW_AUTOCORRELATION = _autocorrelation(_WINDOW)[_LAGS] / _autocorrelation(_WINDOW)[0]
+
+
 def _pitch_strength(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
     """The normalized autocorrelation peak in the pitch range: 0 for noise, 1 for a steady vowel."""
     sound = np.concatenate((before, now))
-    sound = (sound - sound.mean()) * _WINDOW
-    power = np.abs(np.fft.rfft(sound, 2 * len(sound))) ** 2
-    autocorrelation = np.fft.irfft(power)
+    autocorrelation = _autocorrelation((sound - sound.mean()) * _WINDOW)
     if autocorrelation[0] <= 0:
         return 0.0
     return float(np.max(autocorrelation[_LAGS] / _WINDOW_AUTOCORRELATION) / autocorrelation[0])
 
-
-_WINDOW = np.hanning(2 * BLOCK_SAMPLES).astype(np.float32)
-
-
-def _window_autocorrelation() -> NDArray[np.float64]:
-    autocorrelation = np.fft.irfft(np.abs(np.fft.rfft(_WINDOW, 4 * BLOCK_SAMPLES)) ** 2)
-    return np.asarray(autocorrelation[_LAGS] / autocorrelation[0])
-
-
-_WINDOW_AUTOCORRELATION = _window_autocorrelation()
 
 assert BLOCK_MS == 20, "the numbers of blocks above are for blocks of 20 ms"
 

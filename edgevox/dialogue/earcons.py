@@ -13,16 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.config import SoundSettings
+from edgevox.core import events
 from edgevox.core.errors import DeviceUnavailable, EdgevoxError, EngineFailed
-from edgevox.core.events import (
-    AttentionChanged,
-    ConfirmationRequired,
-    EndpointReached,
-    Event,
-    SynthesisStarted,
-    TranscriptReady,
-    TurnEnded,
-)
+from edgevox.core.events import Event
 from edgevox.core.languages import all_phrases
 from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Audio
@@ -220,17 +213,17 @@ class Earcons:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case EndpointReached(turn_id=turn_id, at_s=at_s) if self._pipeline.is_turn_of(turn_id):
+            case events.EndpointReached(turn_id=turn_id, at_s=at_s) if self._pipeline.is_turn_of(turn_id):
                 self._wait = _Wait(turn_id, at_s)
-            case TranscriptReady(text=text) if text and (wait := self._wait_in(event.turn_id)):
+            case events.TranscriptReady(text=text) if text and (wait := self._wait_in(event.turn_id)):
                 wait.language = self._languages.reply_to(event.language)
                 wait.earcons = self._spawn(self._give(wait))
-            case AttentionChanged(attention="awake") if self._settings.chimes and self._is_at_rest:
+            case events.AttentionChanged(attention="awake") if self._settings.chimes and self._is_at_rest:
                 self._spawn(self._tell_called())
-            case SynthesisStarted() | ConfirmationRequired():
+            case events.SynthesisStarted() | events.ConfirmationRequired():
                 if wait := self._wait_in(event.turn_id):
                     wait.end()
-            case TurnEnded() if wait := self._wait_in(event.turn_id):
+            case events.TurnEnded() if wait := self._wait_in(event.turn_id):
                 wait.end()
                 self._wait = None
                 self._turn_ended(event, wait)
@@ -275,7 +268,7 @@ class Earcons:
 
     # --- after the turn
 
-    def _turn_ended(self, event: TurnEnded, wait: _Wait) -> None:
+    def _turn_ended(self, event: events.TurnEnded, wait: _Wait) -> None:
         language = wait.language or self._languages.reply_to("")
         if event.outcome == "failed" and event.error_code != DeviceUnavailable.code:
             is_engine = event.error_code == EngineFailed.code

@@ -10,24 +10,14 @@ from contextlib import contextmanager
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import mark_truncated
+from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.events import (
-    EndpointReached,
-    InstantWordHeard,
-    Publish,
-    SpeechEnded,
-    TranscriptionStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnOutcome,
-    TurnSource,
-    TurnStarted,
-)
+from edgevox.core.events import Publish, TurnOutcome, TurnSource
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, Transcript
-from edgevox.dialogue.alarm_state import AlarmCommand, AlarmState
-from edgevox.dialogue.builtin_commands import BuiltinCommand, BuiltinCommands, parse_builtin_command
+from edgevox.dialogue.alarm_state import AlarmState
+from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
 from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
@@ -109,7 +99,7 @@ class Pipeline:
         async with self._one_at_a_time:
             await self._drop_speculative_reply()
             with self._open(turn, source, time.monotonic()) as is_ringing:
-                self._publish(TranscriptReady(turn_id=turn.id, text=text, language=""))
+                self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
                 return await self._reply(text, turn, source, is_ringing=is_ringing)
 
     def act_on(self, text: str) -> bool:
@@ -122,7 +112,7 @@ class Pipeline:
             return False
         if word in ("repeat", "help") and speech is None:
             return False
-        self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
         said = self._words.act(word)
         if word in ("stop", "cancel"):
             turn.cancel.set()
@@ -146,7 +136,7 @@ class Pipeline:
         if command is None:
             return False
         if self._turn is not None:
-            self._publish(InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
+            self._publish(events.InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
         if command.reply and (speech := self._replies.speech_to_come):
             speech.interject(command.reply)
         return True
@@ -217,13 +207,13 @@ class Pipeline:
             if self._speculative_reply is not None and self._speculative_reply.turn is not turn:
                 await self._drop_speculative_reply()
             with self._open(turn, "voice", last_voiced_s) as is_ringing:
-                self._publish(SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
-                self._publish(EndpointReached(turn_id=turn.id))
+                self._publish(events.SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
+                self._publish(events.EndpointReached(turn_id=turn.id))
                 heard = await self._speculative_transcript(speculative) if speculative else None
                 if heard is None:
                     heard = await self._transcript(audio, turn)
                 if not heard.text:
-                    self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
+                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                     return None
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
@@ -240,7 +230,9 @@ class Pipeline:
     async def _speculative_transcript(self, speculative: SpeculativeTranscript) -> Transcript | None:
         turn_id = speculative.turn.id
         self._publish(
-            TranscriptionStarted(turn_id=turn_id, at_s=speculative.started_s, audio_s=speculative.audio_s, early=True)
+            events.TranscriptionStarted(
+                turn_id=turn_id, at_s=speculative.started_s, audio_s=speculative.audio_s, early=True
+            )
         )
         heard = await speculative.transcript()
         if heard is not None:
@@ -249,7 +241,7 @@ class Pipeline:
 
     async def _transcript(self, audio: Audio, turn: Turn) -> Transcript:
         assert self._transcriber is not None
-        self._publish(TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
+        self._publish(events.TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
         heard = await self._transcriber.transcribe(audio, turn.cancel)
         self._publish(_ready(heard, turn.id, time.monotonic()))
         return heard
@@ -257,7 +249,7 @@ class Pipeline:
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
         """Publish TurnStarted, and TurnEnded on an error; yields whether an alarm rings."""
-        self._publish(TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
+        self._publish(events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         self._turn = turn
         self._opened_s = time.monotonic()
         if self._idle_worker is not None:
@@ -266,14 +258,14 @@ class Pipeline:
             yield source != "timer" and self.alarm_state is not None and self.alarm_state.is_ringing
         except EdgevoxError as error:
             self._publish(
-                TurnEnded(
+                events.TurnEnded(
                     turn_id=turn.id, outcome="failed", error_code=error.code, error=error.message, hint=error.hint
                 )
             )
             raise
         except asyncio.CancelledError:
             turn.cancel.set()
-            self._publish(TurnEnded(turn_id=turn.id, outcome="cancelled"))
+            self._publish(events.TurnEnded(turn_id=turn.id, outcome="cancelled"))
             raise
         finally:
             self._turn = None
@@ -292,11 +284,12 @@ class Pipeline:
         """Reply to `text`; `spoken` is its language, "" if unknown."""
         if is_ringing and self.alarm_state:
             if command := self.alarm_state.take_command(text):
-                return await self._reply_to_ring(command, text, turn)
+                return await self._reply_instantly(command.word, command.reply, text, turn)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
-            return await self._reply_instantly(self._words, word, text, turn)
+            said, language = self._words.act(word), self._words.language_of(word)
+            return await self._reply_instantly(word, said, text, turn, language=language, is_dropped=not said)
         speculative, self._speculative_reply = self._speculative_reply, None
         result = await speculative.result() if speculative else None
         if result is None:
@@ -315,24 +308,14 @@ class Pipeline:
             await speculative.close()
 
     async def _reply_instantly(
-        self, words: BuiltinCommands, word: BuiltinCommand, text: str, turn: Turn
+        self, word: str, said: str, text: str, turn: Turn, *, language: str = ENGLISH, is_dropped: bool = False
     ) -> AgentResult:
-        """Run a built-in command: no model call, nothing stored in the conversation."""
-        self._publish(InstantWordHeard(turn_id=turn.id, word=word, text=text))
-        if said := words.act(word):
-            return await self._say_instantly(said, turn, words.language_of(word))
-        self._publish(TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
-        return AgentResult("", (), "stop")
-
-    async def _reply_to_ring(self, command: AlarmCommand, text: str, turn: Turn) -> AgentResult:
-        self._publish(InstantWordHeard(turn_id=turn.id, word=command.word, text=text))
-        if command.reply:
-            return await self._say_instantly(command.reply, turn)
-        self._end(turn, "")
-        return AgentResult("", (), "stop")
-
-    async def _say_instantly(self, said: str, turn: Turn, language: str = ENGLISH) -> AgentResult:
-        self._end(turn, said, await self._replies.say(said, turn, language))
+        """Reply to a command without a model call; nothing is stored in the conversation."""
+        self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        if is_dropped:
+            self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
+        else:
+            self._end(turn, said, await self._replies.say(said, turn, language) if said else None)
         return AgentResult(said, (), "stop")
 
     def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
@@ -340,11 +323,11 @@ class Pipeline:
         outcome: TurnOutcome = self._replies.cut_by(turn) if turn.cancel.is_set() else "answered"
         if heard is not None and heard != reply:
             reply = mark_truncated(heard) if heard else ""
-        self._publish(TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
+        self._publish(events.TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
 
-def _ready(heard: Transcript, turn_id: str, at_s: float) -> TranscriptReady:
-    return TranscriptReady(
+def _ready(heard: Transcript, turn_id: str, at_s: float) -> events.TranscriptReady:
+    return events.TranscriptReady(
         turn_id=turn_id,
         at_s=at_s,
         text=heard.text,

@@ -10,16 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
-from edgevox.core.events import (
-    AudioReady,
-    Event,
-    PlaybackFinished,
-    PlaybackStarted,
-    Publish,
-    ReplyDelta,
-    SynthesisStarted,
-    TurnSource,
-)
+from edgevox.core import events
+from edgevox.core.events import Publish, TurnSource
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import Turn
 from edgevox.core.types import Audio
@@ -190,13 +182,13 @@ class SpokenReply:
 
     async def _make(self, sentence: SpokenSentence) -> None:
         turn = self._turn
-        self._tell(SynthesisStarted(turn_id=turn.id, text=sentence.text))
+        self._tell(events.SynthesisStarted(turn_id=turn.id, text=sentence.text))
         async with aclosing(await self._sound_of(sentence)) as pieces:
             async for sound in pieces:
                 if not self._has_sound:
                     sound = sound.without_leading_silence()
                 self._has_sound = True
-                self._tell(AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                self._tell(events.AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
         sentence.is_synthesized = not turn.cancel.is_set()
@@ -218,7 +210,7 @@ class SpokenReply:
         self._may_begin.set()
         await self._sounds.put(item)
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: events.Event) -> None:
         self._turn.gate.when_open(lambda: self._publish(event))
 
     async def _play(self) -> None:
@@ -248,11 +240,11 @@ class SpokenReply:
 
         def started() -> None:
             self._has_begun = True
-            self._publish(PlaybackStarted(turn_id=self._turn.id))
+            self._publish(events.PlaybackStarted(turn_id=self._turn.id))
 
         if not self._turn.cancel.is_set():
             _share(await self._speech_output.play(upcoming(), self._turn.cancel, started), pieces)
-            self._tell(PlaybackFinished(turn_id=self._turn.id))
+            self._tell(events.PlaybackFinished(turn_id=self._turn.id))
         # Drain the queue after a cancel: the synthesis task may be blocked on it.
         while not ends:
             if not isinstance(item := await self._sounds.get(), _Piece):
@@ -339,7 +331,7 @@ class ReplyRunner:
         """Speak a fixed reply; returns the spoken part, None if it was not interrupted."""
 
         async def write(write: Write, _preview: Write) -> None:
-            self._publish(ReplyDelta(turn_id=turn.id, text=said))
+            self._publish(events.ReplyDelta(turn_id=turn.id, text=said))
             write(said)
 
         _, speech = await self._aloud(turn, write, language=language)

@@ -12,6 +12,8 @@ from typing import TypeAlias
 from edgevox.stt.text_normalizer import word_data, words_of
 
 FULL_WINDOW_S = 30
+# Why a transcript is empty.
+NO_SPEECH, NO_WORDS, UNINTELLIGIBLE = "no speech", "no words", "unintelligible"
 
 # A shorter window must save at least this much, or a failed attempt costs more than it saves.
 _WORTHWHILE = 0.8
@@ -265,12 +267,3 @@ def _repeats_in_a_row(words: Sequence[str], length: int) -> int:
 
 def _letters(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower().replace("'", "").replace("’", "")))
-
-
-NO_SPEECH = "no speech"
-
-
-NO_WORDS = "no words"
-
-
-UNINTELLIGIBLE = "unintelligible"

@@ -76,7 +76,7 @@ class NullSinks:
         self._folder = Path(tempfile.mkdtemp(prefix="edgevox-sinks-"))
         (self._folder / "asound.conf").write_text(_ALSA)
         try:
-            self._start()
+            self.start_server()
         except BaseException:
             self.__exit__()
             raise
@@ -145,10 +145,6 @@ class NullSinks:
         self._server.kill()
         self._server.wait()
 
-    def start_server(self) -> None:
-        """Restart the sound server. Raises DeviceUnavailable."""
-        self._start()
-
     @property
     def _variables(self) -> dict[str, str]:
         return dict(os.environ) | self.environment
@@ -160,7 +156,8 @@ class NullSinks:
         )
         return done.stdout
 
-    def _start(self) -> None:
+    def start_server(self) -> None:
+        """Start the sound server, again after `kill_server`. Raises DeviceUnavailable."""
         own = {name: str(self._folder) for name in _PULSE_PATH_VARIABLES}
         command = [self._programs["pulseaudio"], "-n", "--daemonize=no", "--use-pid-file=no"]
         command += ["--exit-idle-time=-1", "--disable-shm=yes", "--log-target=stderr"]

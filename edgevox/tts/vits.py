@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it ships no types
@@ -174,18 +174,8 @@ _LOG = logging.getLogger(__name__)
 _SAME_WITHIN = 1e-3
 
 
-class VitsModel(Protocol):
-    """A voice's model."""
-
-    def whole(self, inputs: Mapping[str, Array]) -> Samples:
-        """Synthesize a piece of speech. Raises RunStopped or ONNX_ERRORS."""
-
-    def chunks(self, inputs: Mapping[str, Array]) -> Iterator[Samples]:
-        """Synthesize it in chunks."""
-
-
 class SinglePassVits:
-    """A voice without streaming."""
+    """A voice without streaming. Both methods raise RunStopped and ONNX_ERRORS."""
 
     def __init__(self, path: Path, *, threads: int, switch: StopSwitch) -> None:
         self._session = StoppableSession(path, threads=threads, switch=switch)
@@ -246,7 +236,7 @@ class StreamingVits:
 
 def open_vits(
     path: Path, *, rate_hz: int, threads: int, switch: StopSwitch, probe: Mapping[str, Array]
-) -> tuple[VitsModel, Samples]:
+) -> tuple[SinglePassVits | StreamingVits, Samples]:
     """Load a voice, with streaming if its chunks of `probe` equal the whole; also returns the audio of `probe`.
 
     The probe must be without noise. Raises ONNX_ERRORS or OSError if the file is not a voice.
