@@ -8,6 +8,7 @@ decoder are convolutions with a known receptive field (docs/adr/0015-streaming-s
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,22 +91,14 @@ class Graph:
 
 
 def _node(encoded: memoryview, field: memoryview) -> Node:
-    inputs: list[str] = []
-    outputs: list[str] = []
-    attributes: list[memoryview] = []
-    op = ""
+    parts: dict[int, list[memoryview]] = defaultdict(list)
     for number, value, _ in _fields(encoded):
-        if not isinstance(value, memoryview):
-            continue
-        if number == _NODE_INPUT:
-            inputs.append(str(value, "utf-8"))
-        elif number == _NODE_OUTPUT:
-            outputs.append(str(value, "utf-8"))
-        elif number == _NODE_OP:
-            op = str(value, "utf-8")
-        elif number == _NODE_ATTRIBUTE:
-            attributes.append(value)
-    return Node(op, tuple(inputs), tuple(outputs), field, tuple(attributes))
+        if isinstance(value, memoryview):
+            parts[number].append(value)
+    inputs, outputs, ops = (
+        [str(name, "utf-8") for name in parts[key]] for key in (_NODE_INPUT, _NODE_OUTPUT, _NODE_OP)
+    )
+    return Node("".join(ops), tuple(inputs), tuple(outputs), field, tuple(parts[_NODE_ATTRIBUTE]))
 
 
 def _name(encoded: memoryview, name_field: int) -> str:
@@ -244,44 +237,25 @@ def cut_voice(graph: Graph) -> VoiceParts:
     latent = _decoder_entry(graph, sound)
     entry = _flow_entry(graph, latent)
     cuts = [(entry, latent), (latent, sound)] if entry else [(latent, sound)]
-    spans = [_Span.between(graph, *cut) for cut in cuts]
-    inside = {name for span in spans for node in span.nodes for name in node.outputs}
-    outputs = [cuts[0][0]]
-    for span in spans:
-        outputs += [name for name in span.beside if name not in outputs]
-    if inside & set(outputs):
+    spans = [_windowed(graph, *cut) for cut in cuts]
+    inside = {name for nodes, _ in spans for node in nodes for name in node.outputs}
+    outputs = dict.fromkeys([cuts[0][0], *(name for _, part in spans for name in part.window.beside)])
+    if not inside.isdisjoint(outputs):
         raise GraphNotUnderstood("a part needs more than one result of the part before it")
-    nodes = _before(graph.nodes, outputs)
-    front = Front(graph.part(nodes, graph.inputs, outputs), tuple(outputs))
-    return VoiceParts(front, tuple(span.part(graph) for span in spans))
+    front = Front(graph.part(_before(graph.nodes, outputs), graph.inputs, outputs), tuple(outputs))
+    return VoiceParts(front, tuple(part for _, part in spans))
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """The nodes from one tensor to another; `beside` are their other inputs."""
-
-    start: str
-    end: str
-    nodes: tuple[Node, ...]
-    constants: tuple[Node, ...]
-    beside: tuple[str, ...]
-
-    @classmethod
-    def between(cls, graph: Graph, start: str, end: str) -> _Span:
-        nodes = _before(_behind(graph.nodes, start), [end])
-        needed = {name for node in nodes for name in node.inputs if name}
-        made = {name for node in nodes for name in node.outputs}
-        foreign = needed - made - graph.weights.keys() - {start}
-        constants = tuple(
-            node for node in graph.nodes if node.op == "Constant" and not foreign.isdisjoint(node.outputs)
-        )
-        foreign -= {name for node in constants for name in node.outputs}
-        return cls(start, end, tuple(nodes), constants, tuple(sorted(foreign)))
-
-    def part(self, graph: Graph) -> WindowedPart:
-        reach, growth = _reach(self.nodes, self.start, self.end)
-        model = graph.part((*self.constants, *self.nodes), (self.start, *self.beside), [self.end])
-        return WindowedPart(model, Window(self.start, self.beside, math.ceil(reach), growth))
+def _windowed(graph: Graph, start: str, end: str) -> tuple[list[Node], WindowedPart]:
+    """The part from one tensor to another, and its nodes."""
+    nodes = _before(_behind(graph.nodes, start), [end])
+    needed = {name for node in nodes for name in node.inputs if name}
+    foreign = needed - {name for node in nodes for name in node.outputs} - graph.weights.keys() - {start}
+    constants = [node for node in graph.nodes if node.op == "Constant" and not foreign.isdisjoint(node.outputs)]
+    beside = tuple(sorted(foreign - {name for node in constants for name in node.outputs}))
+    reach, growth = _reach(nodes, start, end)
+    model = graph.part((*constants, *nodes), (start, *beside), [end])
+    return nodes, WindowedPart(model, Window(start, beside, math.ceil(reach), growth))
 
 
 def _decoder_entry(graph: Graph, sound: str) -> str:

@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 
 from edgevox.tts.onnx_graph import Graph, cut_voice
-from edgevox.tts.vits import (
-    ONNX_ERRORS,
-    RealTimeFactor,
-    SinglePassVits,
-    StopSwitch,
-    StreamingVits,
-    VitsModel,
-    open_vits,
-)
+from edgevox.tts.vits import ONNX_ERRORS, RealTimeFactor, SinglePassVits, StopSwitch, StreamingVits, open_vits
 from tests.tts.small_voice import CHANNELS, FRAMES_PER_PHONEME, SAMPLES_PER_FRAME, small_voice
 
 RATE_HZ = 40 * SAMPLES_PER_FRAME
@@ -37,7 +29,7 @@ def small_inputs(phonemes: int, *, speakers: bool = False) -> dict[str, Any]:
     return {**inputs, "speaker": speaker} if speakers else inputs
 
 
-def opened(path: Path, probe: Mapping[str, Any]) -> VitsModel:
+def opened(path: Path, probe: Mapping[str, Any]) -> SinglePassVits | StreamingVits:
     return open_vits(path, rate_hz=RATE_HZ, threads=1, switch=StopSwitch(), probe=probe)[0]
 
 
