@@ -45,7 +45,7 @@ _WORD_VOICED = 4
 # A pause this long is mostly the end, and adds to the latency: at 40 ms four times as many are not the end
 # (docs/adr/0025-endpointing.md). Speakers who think while they speak have more pauses.
 _PAUSE_MS = 60
-_MOST_PAUSES_TOLD = 8
+_MOST_REPORTED_PAUSES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +181,11 @@ class Endpointer:
         if (
             speech.silent_blocks == self._pause
             and speech.voiced_blocks >= self._least_voiced
-            and speech.pauses_told < _MOST_PAUSES_TOLD
+            and speech.reported_pauses < _MOST_REPORTED_PAUSES
         ):
             speech.is_paused = True
             speech.forget_talk(self._pre_roll)
-            speech.pauses_told += 1
+            speech.reported_pauses += 1
             return PossibleEnd(speech.audio())
         return None
 
@@ -224,8 +224,8 @@ class _Speech:
         self.silent_blocks = 0
         """How many there were since the last voice."""
         self.is_paused = False
-        """Whether a pause was told and still lasts."""
-        self.pauses_told = 0
+        """Whether a PossibleEnd was reported and the pause still lasts."""
+        self.reported_pauses = 0
         self._loudnesses: list[float] = []
         self._least_db = SILENCE_DBFS
         """Blocks below this level are background talk; SILENCE_DBFS without any."""
@@ -264,7 +264,7 @@ class _Speech:
             if self._is_heard(self.blocks[start : start + _WORD]):
                 if start > pre_roll:
                     del self.blocks[: start - pre_roll]
-                    self.pauses_told = 0
+                    self.reported_pauses = 0
                 return
 
     def _is_heard(self, blocks: list[_Heard]) -> bool:

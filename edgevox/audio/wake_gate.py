@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, SpeechResumed, SpeechSegment
@@ -27,13 +26,6 @@ class WakeWordSpotter(Protocol):
     def noticed_after_s(self) -> float: ...
 
     def feed(self, block: Audio) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True)
-class WakeDetected:
-    """The wake word was detected; `blocks` is the audio after it."""
-
-    blocks: tuple[Audio, ...]
 
 
 class WakeState:
@@ -61,7 +53,7 @@ class WakeState:
         """Whether `talk` was called since the last block."""
         self._now_s = 0.0
         self._awake_until_s = -math.inf
-        self._told: Attention = "awake"
+        self._published: Attention = "awake"
         # As many blocks as fit the spotter's delay.
         self._heard: deque[Audio] = deque()
         self._heard_s = 0.0
@@ -81,8 +73,8 @@ class WakeState:
         """Whether speech is transcribed: in the mode "phrase" also while asleep."""
         return self.is_awake or (self.mode == "phrase" and not self._is_muted)
 
-    def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> WakeDetected | None:
-        """Process the next block.
+    def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> tuple[Audio, ...]:
+        """Process the next block; if it ends the wake word, return the audio after the word.
 
         `is_engaged` while a turn runs, a question is open or an alarm rings: no wake word is needed then. Speech
         that is in progress extends the time awake to its end.
@@ -91,22 +83,22 @@ class WakeState:
         self._is_engaged = is_engaged
         has_talked, self._has_talked = self._has_talked, False
         if self._is_muted:
-            return None
+            return ()
         self._keep(block)
         if self._spotter is not None and self._spotter.feed(block):
             self.call()
-            return WakeDetected(tuple(self._heard))
+            return tuple(self._heard)
         if has_talked:
-            return WakeDetected((block,))
+            return (block,)
         if is_in_speech and self._is_in_window:
             self._awake_until_s = max(self._awake_until_s, self._now_s + 2 * block.duration_s)
-        self._tell()
-        return None
+        self._publish_attention()
+        return ()
 
     def call(self) -> None:
         """Wake up for a command."""
         self._awake_until_s = self._now_s + COMMAND_WITHIN_S
-        self._tell()
+        self._publish_attention()
 
     def talk(self) -> bool:
         """Wake up by a key or a command; False while muted."""
@@ -119,7 +111,7 @@ class WakeState:
     def note_reply_ended(self) -> None:
         """Stay awake for a follow-up to the reply."""
         self._awake_until_s = self._now_s + self._follow_up_s
-        self._tell()
+        self._publish_attention()
 
     def mute(self) -> None:
         """Drop all audio until `unmute`."""
@@ -127,11 +119,11 @@ class WakeState:
         self._awake_until_s = -math.inf
         self._heard.clear()
         self._heard_s = 0.0
-        self._tell()
+        self._publish_attention()
 
     def unmute(self) -> None:
         self._is_muted = False
-        self._tell()
+        self._publish_attention()
 
     @property
     def _is_in_window(self) -> bool:
@@ -144,9 +136,9 @@ class WakeState:
         while self._heard_s - self._heard[0].duration_s >= wanted_s and len(self._heard) > 1:
             self._heard_s -= self._heard.popleft().duration_s
 
-    def _tell(self) -> None:
-        if self._told != (now := self.attention):
-            self._told = now
+    def _publish_attention(self) -> None:
+        if self._published != (now := self.attention):
+            self._published = now
             self._publish(AttentionChanged(attention=now))
 
 
@@ -170,8 +162,8 @@ class WakeGatedEndpointer:
         was_heard = self._was_listening and self._endpointer.is_in_speech
         called = self._wake_state.feed(block, is_engaged=self._is_engaged(), is_in_speech=self._endpointer.is_in_speech)
         self._was_listening = self._wake_state.is_listening
-        if called is not None:
-            return self._begin_again(called.blocks, was_heard=was_heard)
+        if called:
+            return self._begin_again(called, was_heard=was_heard)
         event = self._endpointer.feed(block)
         if self._was_listening:
             return event

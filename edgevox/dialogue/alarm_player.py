@@ -30,7 +30,7 @@ _STEP_S = 0.1
 PAUSE_S = 3.5
 # How often a timer or a reminder sounds. An alarm goes on.
 ROUNDS = 4
-_SAID_EVERY = 3
+_ANNOUNCED_EVERY = 3
 # Speech is waited for, unless it is the television; so is a turn, up to a limit.
 SPEECH_S = 10.0
 TURN_S = 30.0
@@ -64,7 +64,7 @@ class _Ring:
     runs_command: bool
     rounds: int = 0
     """How often it has sounded."""
-    is_told: bool = False
+    is_announced: bool = False
     error: str = ""
 
 
@@ -175,7 +175,7 @@ class AlarmPlayer:
         now_s, is_spoken_to = self._clock(), self._is_spoken_to()
         if self._pipeline.is_in_turn:
             self._turn_seen_s = now_s
-        new = [ring.since_s for ring in self._rings.values() if not ring.is_told]
+        new = [ring.since_s for ring in self._rings.values() if not ring.is_announced]
         if new:
             return not is_spoken_to or now_s - min(new) > SPEECH_S
         silent_s = now_s - self._sounded_s
@@ -196,20 +196,20 @@ class AlarmPlayer:
         """Play one round: the tone and the announcements."""
         rings = list(self._rings.values())
         self._alarm_state.ring([ring.due for ring in rings])
-        said = [self._announced(ring) for ring in rings if ring.rounds % _SAID_EVERY == 0]
-        if said:
-            self._pipeline.has_said(" ".join(said))
+        announcements = [self._announced(ring) for ring in rings if ring.rounds % _ANNOUNCED_EVERY == 0]
+        if announcements:
+            self._pipeline.has_said(" ".join(announcements))
         alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
         try:
-            is_heard = await self._heard(alarm_tone(min(alarms)) if alarms else timer_chime(), said)
+            is_played = await self._play(alarm_tone(min(alarms)) if alarms else timer_chime(), announcements)
         except EdgevoxError as error:
-            is_heard = True  # counts as a round: do not retry a lost device for ever
+            is_played = True  # counts as a round: do not retry a lost device for ever
             for ring in rings:
                 ring.error = error.message
         # A sound that was cut by the end of a turn is repeated at once.
-        self._sounded_s = self._clock() if is_heard else -math.inf
+        self._sounded_s = self._clock() if is_played else -math.inf
         for ring in rings:
-            ring.rounds += is_heard
+            ring.rounds += is_played
             if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
@@ -218,18 +218,18 @@ class AlarmPlayer:
         text = self._schedule.announcement(ring.due, now_s)
         if ring.due.command and not ring.runs_command:
             text = f"{text} {_NOT_DONE}"
-        if not ring.is_told:
-            ring.is_told = True
+        if not ring.is_announced:
+            ring.is_announced = True
             late_s = max(0.0, now_s - ring.due.due_s)
             self._publish(RingStarted(ring_id=ring.due.id, kind=ring.due.kind, text=text, late_s=late_s))
         return text
 
-    async def _heard(self, tone: Audio, said: Sequence[str]) -> bool:
+    async def _play(self, tone: Audio, announcements: Sequence[str]) -> bool:
         """Play the tone and the announcements; returns whether all were played. Raises DeviceUnavailable."""
         speech_output, cut = self._pipeline.speech_output, self._alarm_state.cut
         if speech_output is None:
             return True
-        speech = asyncio.create_task(_speech(speech_output, said))
+        speech = asyncio.create_task(_speech(speech_output, announcements))
         try:
             await asyncio.wait((speech,), timeout=_SYNTHESIS_S)
             if speech.done():
@@ -244,7 +244,7 @@ class AlarmPlayer:
         """End alarms that were stopped or snoozed, or have rung long enough."""
         is_busy = self._pipeline.is_in_turn or self._is_spoken_to()
         for ring in list(self._rings.values()):
-            if ring.is_told and (how := self._end_of(ring, is_busy=is_busy)):
+            if ring.is_announced and (how := self._end_of(ring, is_busy=is_busy)):
                 await self._end(ring, how)
         if self._alarm_state.command is not None or not self._rings:
             self._alarm_state.clear()
@@ -272,7 +272,7 @@ class AlarmPlayer:
         except StateError as error:
             self._complain(error)
             if how == "snoozed":
-                ring.is_told = False  # ring again rather than lose the alarm
+                ring.is_announced = False  # ring again rather than lose the alarm
                 return
             self._unnoted.add(due)
         self._drop(ring, how, minutes)
@@ -283,7 +283,7 @@ class AlarmPlayer:
 
     def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0) -> None:
         del self._rings[ring.due.id]
-        if ring.is_told:
+        if ring.is_announced:
             self._publish(
                 RingEnded(ring_id=ring.due.id, kind=ring.due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
             )
@@ -311,9 +311,9 @@ class AlarmPlayer:
             self._publish(RingTrouble(error=error.message, hint=error.hint))
 
 
-async def _speech(speech_output: SpeechOutput, said: Sequence[str]) -> list[Audio]:
+async def _speech(speech_output: SpeechOutput, announcements: Sequence[str]) -> list[Audio]:
     try:
-        return [await speech_output.sound_of(text) for text in said]
+        return [await speech_output.sound_of(text) for text in announcements]
     except EngineFailed as error:
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text

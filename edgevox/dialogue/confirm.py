@@ -193,7 +193,7 @@ class ConfirmationDialog:
         return await self._hear(question)
 
     async def _hear(self, question: OpenQuestion) -> Answer | None:
-        """Read one answer; None if nothing is said."""
+        """Read one answer; None without one."""
         self._listens.set()
         try:
             text = await question.listen()

@@ -219,7 +219,7 @@ class Earcons:
                 wait.language = self._languages.reply_to(event.language)
                 wait.earcons = self._spawn(self._give(wait))
             case events.AttentionChanged(attention="awake") if self._settings.chimes and self._is_at_rest:
-                self._spawn(self._tell_called())
+                self._spawn(self._play_wake_tone())
             case events.SynthesisStarted() | events.ConfirmationRequired():
                 if wait := self._wait_in(event.turn_id):
                     wait.end()
@@ -242,10 +242,10 @@ class Earcons:
         alarm_state = self._pipeline.alarm_state
         return not self._pipeline.is_in_turn and not (alarm_state and alarm_state.is_ringing)
 
-    async def _tell_called(self) -> None:
+    async def _play_wake_tone(self) -> None:
         await self._sleep(AFTER_CALL_S)
         if self._is_at_rest and self._hears_over_itself():
-            await self._tell(self._tone(wake_tone))
+            await self._play_alone(self._tone(wake_tone))
 
     # --- while the reply is generated
 
@@ -276,10 +276,10 @@ class Earcons:
             if words is None and self._settings.chimes:
                 words = self._tone(error_tone)
             if words is not None:
-                self._spawn(self._tell(words))
+                self._spawn(self._play_alone(words))
         self._prepare(language)
 
-    async def _tell(self, sound: Audio) -> None:
+    async def _play_alone(self, sound: Audio) -> None:
         if self._is_spoken_to():
             return  # the user is already repeating it
         try:

@@ -112,7 +112,7 @@ class VoiceLoop:
         self._update_hangover()
         match self._endpointer.feed(block):
             case segments.SpeechStarted():
-                self._tell(SpeechStarted())
+                self._publish_speech(SpeechStarted())
             case segments.PossibleEnd(audio=audio):
                 self._begin_speculation(audio)
             case segments.SpeechResumed():
@@ -120,7 +120,7 @@ class VoiceLoop:
             case segments.SpeechSegment() as utterance:
                 self._take(utterance)
             case segments.FalseStart():
-                self._tell(SpeechDropped(reason="too short"))
+                self._publish_speech(SpeechDropped(reason="too short"))
             case None:
                 pass
 
@@ -223,18 +223,18 @@ class VoiceLoop:
             )
         )
 
-    def _take(self, utterance: segments.SpeechSegment) -> None:
+    def _take(self, segment: segments.SpeechSegment) -> None:
         # The endpointer counts in samples; a segment arrives with its last block.
-        silence_s = utterance.ended_at_s - utterance.last_voiced_at_s + self._audio_source.delay_s
-        said = Utterance(
-            utterance.audio,
+        silence_s = segment.ended_at_s - segment.last_voiced_at_s + self._audio_source.delay_s
+        utterance = Utterance(
+            segment.audio,
             last_voiced_s=time.monotonic() - silence_s,
-            is_whole=not utterance.cut,
+            is_whole=not segment.cut,
             dropped_samples=self._audio_source.dropped_samples,
             speculative=self._take_speculation(),
         )
         interrupts, self._has_floor, self._has_interrupted = self._has_interrupted, False, False
-        self._turn_queue.take(said, interrupts=interrupts)
+        self._turn_queue.take(utterance, interrupts=interrupts)
 
     # --- state
 
@@ -247,7 +247,7 @@ class VoiceLoop:
         """Whether speech is in progress, or is being transcribed outside a turn."""
         return self._endpointer.is_in_speech or self._turn_queue.is_understanding
 
-    def _tell(self, event: SpeechStarted | SpeechDropped) -> None:
+    def _publish_speech(self, event: SpeechStarted | SpeechDropped) -> None:
         # Speech during a turn becomes a turn only after it.
         if not self._turn_queue.is_in_turn or self._has_interrupted:
             self._publish(event)

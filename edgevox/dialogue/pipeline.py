@@ -113,11 +113,11 @@ class Pipeline:
         if word in ("repeat", "help") and speech is None:
             return False
         self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
-        said = self._words.act(word)
+        reply = self._words.act(word)
         if word in ("stop", "cancel"):
             turn.cancel.set()
         elif speech is not None:
-            speech.interject(said, self._words.language_of(word))
+            speech.interject(reply, self._words.language_of(word))
         return True
 
     def interrupt(self) -> bool:
@@ -288,8 +288,8 @@ class Pipeline:
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
-            said, language = self._words.act(word), self._words.language_of(word)
-            return await self._reply_instantly(word, said, text, turn, language=language, is_dropped=not said)
+            reply, language = self._words.act(word), self._words.language_of(word)
+            return await self._reply_instantly(word, reply, text, turn, language=language, is_dropped=not reply)
         speculative, self._speculative_reply = self._speculative_reply, None
         result = await speculative.result() if speculative else None
         if result is None:
@@ -308,15 +308,15 @@ class Pipeline:
             await speculative.close()
 
     async def _reply_instantly(
-        self, word: str, said: str, text: str, turn: Turn, *, language: str = ENGLISH, is_dropped: bool = False
+        self, word: str, reply: str, text: str, turn: Turn, *, language: str = ENGLISH, is_dropped: bool = False
     ) -> AgentResult:
         """Reply to a command without a model call; nothing is stored in the conversation."""
         self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
         if is_dropped:
             self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         else:
-            self._end(turn, said, await self._replies.say(said, turn, language) if said else None)
-        return AgentResult(said, (), "stop")
+            self._end(turn, reply, await self._replies.say(reply, turn, language) if reply else None)
+        return AgentResult(reply, (), "stop")
 
     def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
         """Publish TurnEnded; `heard` is the spoken part of an interrupted reply."""

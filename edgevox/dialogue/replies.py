@@ -182,13 +182,13 @@ class SpokenReply:
 
     async def _make(self, sentence: SpokenSentence) -> None:
         turn = self._turn
-        self._tell(events.SynthesisStarted(turn_id=turn.id, text=sentence.text))
+        self._publish_at_gate(events.SynthesisStarted(turn_id=turn.id, text=sentence.text))
         async with aclosing(await self._sound_of(sentence)) as pieces:
             async for sound in pieces:
                 if not self._has_sound:
                     sound = sound.without_leading_silence()
                 self._has_sound = True
-                self._tell(events.AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
+                self._publish_at_gate(events.AudioReady(turn_id=turn.id, audio_s=sound.duration_s))
                 sentence.add(sound)
                 await self._pass_on(_Piece(sentence, sound))
         sentence.is_synthesized = not turn.cancel.is_set()
@@ -210,7 +210,7 @@ class SpokenReply:
         self._may_begin.set()
         await self._sounds.put(item)
 
-    def _tell(self, event: events.Event) -> None:
+    def _publish_at_gate(self, event: events.Event) -> None:
         self._turn.gate.when_open(lambda: self._publish(event))
 
     async def _play(self) -> None:
@@ -244,7 +244,7 @@ class SpokenReply:
 
         if not self._turn.cancel.is_set():
             _share(await self._speech_output.play(upcoming(), self._turn.cancel, started), pieces)
-            self._tell(events.PlaybackFinished(turn_id=self._turn.id))
+            self._publish_at_gate(events.PlaybackFinished(turn_id=self._turn.id))
         # Drain the queue after a cancel: the synthesis task may be blocked on it.
         while not ends:
             if not isinstance(item := await self._sounds.get(), _Piece):
@@ -327,15 +327,15 @@ class ReplyRunner:
         self._agent.truncate_reply(turn.id, heard, finish_reason=self.cut_by(turn))
         return replace(result, heard=heard)
 
-    async def say(self, said: str, turn: Turn, language: str = ENGLISH) -> str | None:
+    async def say(self, text: str, turn: Turn, language: str = ENGLISH) -> str | None:
         """Speak a fixed reply; returns the spoken part, None if it was not interrupted."""
 
         async def write(write: Write, _preview: Write) -> None:
-            self._publish(events.ReplyDelta(turn_id=turn.id, text=said))
-            write(said)
+            self._publish(events.ReplyDelta(turn_id=turn.id, text=text))
+            write(text)
 
         _, speech = await self._aloud(turn, write, language=language)
-        return _heard(speech, said) if turn.cancel.is_set() else None
+        return _heard(speech, text) if turn.cancel.is_set() else None
 
     async def _aloud(
         self, turn: Turn, write: Callable[[Write, Write], Awaitable[T]], *, language: str, spoken: str = ENGLISH

@@ -72,25 +72,25 @@ class TurnQueue:
         """Whether speech is being transcribed outside a turn."""
         return _is_running(self._aside) or self.is_reading
 
-    def take(self, said: Utterance, *, interrupts: bool) -> None:
+    def take(self, utterance: Utterance, *, interrupts: bool) -> None:
         """Route an utterance; one that `interrupts` has ended the running turn."""
         listening = self._pipeline.confirmation.listening
         if not interrupts and not self._wake_state.is_awake:
-            self._wake_check = asyncio.create_task(self._check_wake_phrase(said, self._wake_check))
+            self._wake_check = asyncio.create_task(self._check_wake_phrase(utterance, self._wake_check))
         elif interrupts or not self.is_in_turn:
-            self._answer_next(said)
+            self._answer_next(utterance)
         elif listening is not None:
             if self.is_reading:
-                _abandon(said)
+                _abandon(utterance)
             else:
-                self._reading = asyncio.create_task(self._read_answer(listening, said))
+                self._reading = asyncio.create_task(self._read_answer(listening, utterance))
         elif len(self._turns) > _MOST_WAITING:
-            _abandon(said)
+            _abandon(utterance)
             self._publish(SpeechDropped(reason="busy"))
-        elif said.audio.duration_s <= LONGEST_ASIDE_S and not _is_running(self._aside):
-            self._aside = asyncio.create_task(self._handle_aside(said))
+        elif utterance.audio.duration_s <= LONGEST_ASIDE_S and not _is_running(self._aside):
+            self._aside = asyncio.create_task(self._handle_aside(utterance))
         else:
-            self._answer_next(said)
+            self._answer_next(utterance)
 
     def check_for_command(self, audio: Audio, then: Callable[[], None]) -> None:
         """Run the built-in command in `audio`, if there is one, then call `then`."""
@@ -124,52 +124,52 @@ class TurnQueue:
         self._turns = [task for task in self._turns if not task.done()]
         return bool(self._turns)
 
-    def _answer_next(self, said: Utterance) -> None:
+    def _answer_next(self, utterance: Utterance) -> None:
         before = self._turns[-1] if self._has_turns else None
-        self._turns.append(asyncio.create_task(self._answer(said, before)))
+        self._turns.append(asyncio.create_task(self._answer(utterance, before)))
 
-    async def _answer(self, said: Utterance, before: asyncio.Task[None] | None) -> None:
+    async def _answer(self, utterance: Utterance, before: asyncio.Task[None] | None) -> None:
         if before is not None:
             await asyncio.wait((before,))
         try:
             result = await self._pipeline.hear(
-                said.audio,
-                said.speculative.turn if said.speculative else Turn(),
-                last_voiced_s=said.last_voiced_s,
-                dropped_samples=said.dropped_samples,
-                speculative=said.speculative,
+                utterance.audio,
+                utterance.speculative.turn if utterance.speculative else Turn(),
+                last_voiced_s=utterance.last_voiced_s,
+                dropped_samples=utterance.dropped_samples,
+                speculative=utterance.speculative,
             )
         except EdgevoxError:
             return  # reported by TurnEnded
         if result is not None:
             self._wake_state.note_reply_ended()
 
-    async def _check_wake_phrase(self, said: Utterance, before: asyncio.Task[None] | None) -> None:
+    async def _check_wake_phrase(self, utterance: Utterance, before: asyncio.Task[None] | None) -> None:
         """Start a turn if the utterance begins with the wake phrase, else drop it."""
-        speculative = said.speculative or self._pipeline.transcribe_speculatively(said.audio)
+        speculative = utterance.speculative or self._pipeline.transcribe_speculatively(utterance.audio)
         if before is not None:
             await asyncio.wait((before,))
         heard = await speculative.transcript()
         if heard is not None and heard.text:
-            self._answer_next(replace(said, speculative=speculative))
+            self._answer_next(replace(utterance, speculative=speculative))
         else:
             speculative.abandon()
             self._publish(SpeechDropped(reason=(heard and heard.dropped) or "not understood"))
 
-    async def _read_answer(self, listening: AnswerListener, said: Utterance) -> None:
-        text = await self._pipeline.transcribe_text(said.audio, said.speculative)
+    async def _read_answer(self, listening: AnswerListener, utterance: Utterance) -> None:
+        text = await self._pipeline.transcribe_text(utterance.audio, utterance.speculative)
         if self._pipeline.act_on_ring(text):
             # It answered the alarm ("okay" is not a yes then): ask the question again.
             listening.hear("")
         elif text:
             # While speech continues the answer is incomplete: "yes … no, wait".
-            listening.hear(text if said.is_whole and not self._is_speaking() else "")
+            listening.hear(text if utterance.is_whole and not self._is_speaking() else "")
 
-    async def _handle_aside(self, said: Utterance) -> None:
+    async def _handle_aside(self, utterance: Utterance) -> None:
         """Handle speech during a turn: a built-in command, or the next turn."""
-        text = await self._pipeline.transcribe_text(said.audio, said.speculative)
+        text = await self._pipeline.transcribe_text(utterance.audio, utterance.speculative)
         if text and not self._pipeline.act_on(text):
-            self._answer_next(said)
+            self._answer_next(utterance)
 
     async def _run_command_in(self, audio: Audio, then: Callable[[], None]) -> None:
         try:
@@ -178,9 +178,9 @@ class TurnQueue:
             then()
 
 
-def _abandon(said: Utterance) -> None:
-    if said.speculative is not None:
-        said.speculative.abandon()
+def _abandon(utterance: Utterance) -> None:
+    if utterance.speculative is not None:
+        utterance.speculative.abandon()
 
 
 def _is_running(task: asyncio.Task[None] | None) -> bool:

@@ -137,9 +137,10 @@ class WyomingClient:
                 reader, writer = await asyncio.open_connection(host, port, limit=MAX_LINE_BYTES)
         except OSError as error:  # includes TimeoutError
             self.is_up = False
-            said = error.strerror or str(error) or "no answer"
+            reason = error.strerror or str(error) or "no answer"
             raise EngineFailed(
-                f"{self.address} cannot be reached: {said}", hint=f"is the server running, and is {self.setting} right?"
+                f"{self.address} cannot be reached: {reason}",
+                hint=f"is the server running, and is {self.setting} right?",
             ) from None
         self.is_up = True
         try:
@@ -188,8 +189,8 @@ class WyomingClientConnection:
         if event is None:
             raise self._failed("closed the connection before its answer was complete")
         if Error.is_type(event.type):
-            said = " ".join(str(event.data.get("text", "")).split())[:_MAX_QUOTED_CHARS]
-            raise self._failed(f"reported an error: {said}")
+            reason = " ".join(str(event.data.get("text", "")).split())[:_MAX_QUOTED_CHARS]
+            raise self._failed(f"reported an error: {reason}")
         return event
 
     def _failed(self, what: str) -> EngineFailed:

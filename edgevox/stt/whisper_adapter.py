@@ -270,14 +270,14 @@ def decode_options_of(adapter: Path | None) -> DecodeOptions:
         return DEFAULT_DECODE_OPTIONS
     try:
         fields = GGUFReader(adapter).fields
-        told = {
+        options = {
             field.name: type(getattr(DEFAULT_DECODE_OPTIONS, field.name))(fields[_ASKING + field.name].contents())
             for field in dataclasses.fields(DecodeOptions)
             if _ASKING + field.name in fields
         }
     except (OSError, ValueError, IndexError) as error:
         raise ModelError(f"{adapter} is not a LoRA adapter: {error}", hint=_ADAPTER_HINT) from error
-    return dataclasses.replace(DEFAULT_DECODE_OPTIONS, **told)
+    return dataclasses.replace(DEFAULT_DECODE_OPTIONS, **options)
 
 
 def write_adapter(

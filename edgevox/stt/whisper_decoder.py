@@ -221,11 +221,11 @@ class WhisperDecoder:
 
     def _decoding(self, samples: NDArray[np.float32], language: str, names: Sequence[str]) -> _DecoderPrompt:
         tokenizer, decode_options = self._tokenizer(language), self.decode_options(language)
-        told = hotword_prompt(tokenizer, names, language, most_tokens=decode_options.name_tokens)
+        hotwords = hotword_prompt(tokenizer, names, language, most_tokens=decode_options.name_tokens)
         # Timestamps keep the decoder from repeating itself; a trained adapter can do without.
         untimed = [] if decode_options.timestamps else [tokenizer.no_timestamps]
         most_new = min(_MOST_NEW_TOKENS, _FREE_TOKENS + round(_TOKENS_PER_S * len(samples) / SAMPLE_RATE_HZ))
-        return _DecoderPrompt(tokenizer, [*told, *tokenizer.sot_sequence, *untimed], most_new)
+        return _DecoderPrompt(tokenizer, [*hotwords, *tokenizer.sot_sequence, *untimed], most_new)
 
     def _generate(
         self,

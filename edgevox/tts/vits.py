@@ -203,12 +203,12 @@ class StreamingVits:
         self._rate_hz = rate_hz
 
     def whole(self, inputs: Mapping[str, Array]) -> Samples:
-        return next(self._made(inputs, lambda frames: [frames]))
+        return next(self._synthesize(inputs, lambda frames: [frames]))
 
     def chunks(self, inputs: Mapping[str, Array]) -> Iterator[Samples]:
         work_s, sound_s = 0.0, 0.0
         resumed_s = time.monotonic()
-        for samples in self._made(inputs, self._ends):
+        for samples in self._synthesize(inputs, self._ends):
             work_s += time.monotonic() - resumed_s
             sound_s += len(samples) / self._rate_hz
             yield samples
@@ -218,7 +218,7 @@ class StreamingVits:
     def _ends(self, frames: int) -> Iterator[int]:
         return chunk_ends(frames, self._rate_hz / self._samples_per_frame, self._pace.growth)
 
-    def _made(self, inputs: Mapping[str, Array], ends: Callable[[int], Iterable[int]]) -> Iterator[Samples]:
+    def _synthesize(self, inputs: Mapping[str, Array], ends: Callable[[int], Iterable[int]]) -> Iterator[Samples]:
         beside = dict(zip(self._front_outputs, self._front.run(inputs), strict=True))
         frames = beside[self._front_outputs[0]]
 

@@ -37,7 +37,7 @@ class WyomingTts:
         self._voice = voice
         self._languages = languages
         self._limits = limits or EngineLimits()
-        self._is_told_of_speed = False
+        self._has_warned = False
 
     @property
     def is_up(self) -> bool:
@@ -62,9 +62,9 @@ class WyomingTts:
         """Stream the audio of one sentence. Raises EngineFailed."""
         if not request.text:  # a request to load the voice
             return
-        if request.speed != 1.0 and not self._is_told_of_speed:
-            self._is_told_of_speed = True
-            _log.warning("%s: a Wyoming server cannot be told how fast to speak", self._link.address)
+        if request.speed != 1.0 and not self._has_warned:
+            self._has_warned = True
+            _log.warning("%s: the Wyoming protocol has no speed: tts.speed is ignored", self._link.address)
         given: AsyncGenerator[Audio, None] = limited_replies(
             self._spoken(request), cancel, self._limits, name=self._link.address
         )

@@ -45,18 +45,18 @@ class SampleClock:
         self._jump(is_loss=hole == "lost")
         self._due = None
 
-    def place(self, count: int, said_s: float, *, may_jump: bool) -> int:
-        """Place the next `count` samples, reported for `said_s`; returns the position of the first.
+    def place(self, count: int, reported_s: float, *, may_jump: bool) -> int:
+        """Place the next `count` samples, reported for `reported_s`; returns the position of the first.
 
         With `may_jump` the device's times are followed; else samples are counted while that is about right.
         """
-        said = said_s * SAMPLE_RATE_HZ
-        if self._due is None or abs(said - self._due) > _BREAK:
+        reported = reported_s * SAMPLE_RATE_HZ
+        if self._due is None or abs(reported - self._due) > _BREAK:
             if self._due is not None and not may_jump:
                 self._jump(is_loss=True)
-            self._due = round(said)
+            self._due = round(reported)
             self._off.clear()
-        self._off.append(said - self._due)
+        self._off.append(reported - self._due)
         off = round(median(self._off))
         if off and (may_jump or (abs(off) > _TOLERATED and len(self._off) >= _ENOUGH)):
             if not may_jump:

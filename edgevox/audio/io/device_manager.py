@@ -69,7 +69,7 @@ class AudioDeviceManager:
         self._is_closed = False
         self._try_at_s = 0.0
         self._silent_until_s = 0.0
-        self._told: dict[SoundDevice, tuple[bool, str]] = {}
+        self._published: dict[SoundDevice, tuple[bool, str]] = {}
         self._playing = 0
         self._sounding: OpenableSpeaker | None = None
         """The loudspeaker of the current or last playback."""
@@ -166,7 +166,7 @@ class AudioDeviceManager:
         if self._playing and microphone.device.is_server:
             self._server_died_s = time.monotonic()
         await self._let_go()
-        self._tell("microphone", is_there=False, detail=problem)
+        self._publish_change("microphone", is_there=False, detail=problem)
         self.look_for_changes()
         return None
 
@@ -203,7 +203,7 @@ class AudioDeviceManager:
             self._found = await asyncio.to_thread(self._find)
             self._is_stale = False
             self._defaults = defaults
-        self._tell_speaker(self._found)
+        self._publish_speaker(self._found)
 
     async def _open(self) -> None:
         """Open the resolved microphone, or try again later."""
@@ -219,9 +219,9 @@ class AudioDeviceManager:
                 problem = str(error)
             else:
                 self._microphone, self._blocks = microphone, microphone.frames()
-                self._tell("microphone", is_there=True, name=self._name(microphone.device, "source"))
+                self._publish_change("microphone", is_there=True, name=self._name(microphone.device, "source"))
                 return
-        self._tell("microphone", is_there=False, detail=problem)
+        self._publish_change("microphone", is_there=False, detail=problem)
         self._is_stale = True
         self._try_at_s = time.monotonic() + _TRY_AGAIN_S
 
@@ -272,7 +272,7 @@ class AudioDeviceManager:
 
         lost = await self._play(sounds(), cancel, on_start)
         if lost is not None:
-            self._tell("loudspeaker", is_there=False, detail=str(lost))
+            self._publish_change("loudspeaker", is_there=False, detail=str(lost))
             self._speaker_is_there.clear()
             self._found = None
             if is_begun:
@@ -316,19 +316,19 @@ class AudioDeviceManager:
     def _has_speaker(self) -> bool:
         return self._found is not None and (self._found.speaker is not None or not self._found.speaker_problem)
 
-    def _tell_speaker(self, found: ResolvedDevices) -> None:
+    def _publish_speaker(self, found: ResolvedDevices) -> None:
         if found.speaker is not None:
             self._speaker_is_there.set()
-            self._tell("loudspeaker", is_there=True, name=self._name(found.speaker.device, "sink"))
+            self._publish_change("loudspeaker", is_there=True, name=self._name(found.speaker.device, "sink"))
         elif found.speaker_problem:
             self._speaker_is_there.clear()
-            self._tell("loudspeaker", is_there=False, detail=found.speaker_problem)
+            self._publish_change("loudspeaker", is_there=False, detail=found.speaker_problem)
 
-    def _tell(self, device: SoundDevice, *, is_there: bool, name: str = "", detail: str = "") -> None:
+    def _publish_change(self, device: SoundDevice, *, is_there: bool, name: str = "", detail: str = "") -> None:
         """Log and publish a change once."""
-        if self._told.get(device) == (is_there, name):
+        if self._published.get(device) == (is_there, name):
             return
-        self._told[device] = (is_there, name)
+        self._published[device] = (is_there, name)
         if is_there:
             log.info("the %s is %s", device, name)
         else:
