@@ -76,9 +76,9 @@ class BuiltinCommands:
             case "stop" | "cancel":
                 return ""
             case "louder":
-                return "Louder." if self.volume.raise_step() else "That is as loud as I can speak."
+                return "Louder." if self.volume.step(1) else "That is as loud as I can speak."
             case "quieter":
-                return "Quieter." if self.volume.lower_step() else "That is as quiet as I can speak."
+                return "Quieter." if self.volume.step(-1) else "That is as quiet as I can speak."
             case "repeat":
                 return self.last_reply or "I have not said anything yet."
             case "help":

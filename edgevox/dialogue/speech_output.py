@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, cancel_tasks, next_item
@@ -61,23 +61,15 @@ class Volume:
     def __init__(self) -> None:
         self.gain_db = 0.0
 
-    def raise_step(self) -> bool:
-        """One step louder; False at the maximum."""
-        return self._set(self.gain_db + _STEP_DB)
-
-    def lower_step(self) -> bool:
-        """One step quieter; False at the minimum."""
-        return self._set(self.gain_db - _STEP_DB)
+    def step(self, by: Literal[-1, 1]) -> bool:
+        """Change the volume by one step; False at the limit."""
+        before_db = self.gain_db
+        self.gain_db = min(max(before_db + by * _STEP_DB, _QUIETEST_DB), _LOUDEST_DB)
+        return self.gain_db != before_db
 
     def applied(self, sound: Audio) -> Audio:
         """The sound with the gain applied, soft-clipped."""
         return sound.amplified(10 ** (self.gain_db / 20)) if self.gain_db else sound
-
-    def _set(self, gain_db: float) -> bool:
-        bounded_db = min(max(gain_db, _QUIETEST_DB), _LOUDEST_DB)
-        is_changed = bounded_db != self.gain_db
-        self.gain_db = bounded_db
-        return is_changed
 
 
 # Playback may lag by the device buffer, the lead-in and CPU load.

@@ -11,11 +11,10 @@ from difflib import SequenceMatcher
 from edgevox.audio.wake_gate import WakeState
 from edgevox.config.sections import Threshold, ThresholdName
 from edgevox.core.errors import ConfigError
+from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SttService, TranscribeRequest, Transcript
 from edgevox.dialogue.builtin_commands import plain_words
-
-_ENGLISH = "en"
 
 
 class Transcriber:
@@ -47,7 +46,7 @@ class Transcriber:
         return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
 
     def _correct(self, transcript: Transcript) -> Transcript:
-        if transcript.language != _ENGLISH:
+        if transcript.language != ENGLISH:
             return transcript
         return dataclasses.replace(transcript, text=self._correct_text(transcript.text))
 

@@ -13,12 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, assert_never
 
+from edgevox.core.languages import ENGLISH
 from edgevox.core.types import Transcript
 from edgevox.dialogue.builtin_commands import parse_builtin_command, plain_words
 
 TurnCompletion: TypeAlias = Literal["certain", "whole", "unclear", "unfinished"]
-
-LANGUAGE = "en"
 
 _TIME_OF_DAY = re.compile(r"(\d)\s*[ap]\.?m\b\.?", re.IGNORECASE)
 _MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
@@ -192,7 +191,7 @@ def completion_of(heard: Transcript | None) -> TurnCompletion | None:
     """
     if heard is not None and not heard.text:
         return "unfinished"
-    if heard is None or heard.language != LANGUAGE:
+    if heard is None or heard.language != ENGLISH:
         return None
     return classify_completion(heard.text)
 

@@ -37,8 +37,6 @@ from edgevox.stt.rescoring import Rescorer, TextScorer
 if TYPE_CHECKING:  # the child process does without the settings: 20 MB
     from edgevox.stt.engines import SttContext
 
-_NO_LANGUAGE = "en"
-
 
 class Decoder(Protocol):
     """Implemented by edgevox.stt.whisper_decoder.WhisperDecoder."""
@@ -87,7 +85,7 @@ class UtteranceDecoder:
                 dropped = NO_WORDS if any(attempt.is_no_speech() for attempt in tried) else UNINTELLIGIBLE
         return Transcript(
             text=" ".join(attempt.text for attempt in believed),
-            language=self.language or _NO_LANGUAGE,
+            language=self.language or ENGLISH,
             duration_s=self.request.audio.duration_s,
             mean_logprob=min((attempt.mean_logprob for attempt in believed), default=0.0),
             window_s=max((attempt.window_s for attempt in believed), default=0.0),

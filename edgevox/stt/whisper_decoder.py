@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer as Tokens
 
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
+from edgevox.core.languages import ENGLISH
 from edgevox.core.types import SAMPLE_RATE_HZ
 from edgevox.stt.decoding import DEFAULT_DECODE_OPTIONS, FULL_WINDOW_S, DecodeOptions, Decoding, Hypothesis, Window
 from edgevox.stt.whisper_adapter import adapted_folder, decode_options_of, read_tokens
@@ -112,7 +113,6 @@ class WindowEncoder:
         return StorageView.from_array(np.concatenate([np.array(encoded), tail], axis=1))
 
 
-_ENGLISH = "en"
 # About five tokens a second are spoken at most; a loop is cut off here instead of at 224.
 _TOKENS_PER_S = 7
 _FREE_TOKENS = 16
@@ -121,7 +121,7 @@ _MOST_NEW_TOKENS = 220
 _HYPOTHESES = 10
 # After a bare list Whisper writes lists. With a command after it, 7 of 68 words of real commands were wrong;
 # 21 with the list alone, and 17 without names.
-_COMMANDS = {_ENGLISH: " Turn it off, please."}
+_COMMANDS = {ENGLISH: " Turn it off, please."}
 _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
 
 
@@ -181,12 +181,12 @@ class WhisperDecoder:
 
     def decode_options(self, language: str | None) -> DecodeOptions:
         """The decode options; adapters are trained for English only."""
-        return self._adapter_options if language == _ENGLISH else DEFAULT_DECODE_OPTIONS
+        return self._adapter_options if language == ENGLISH else DEFAULT_DECODE_OPTIONS
 
     def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
         """Detect the language; English if the model knows no other."""
         if not self._model.is_multilingual:
-            return _ENGLISH
+            return ENGLISH
         ((likeliest, _), *_) = self._model.detect_language(self._encode(samples, window))[0]
         return str(likeliest).removeprefix("<|").removesuffix("|>")
 
@@ -263,7 +263,7 @@ class WhisperDecoder:
             multilingual = self._model.is_multilingual
             known = 'a code such as "en"' if multilingual else '"en", or a model without .en in its name'
             refused = ConfigError(f"this Whisper model does not know the language {language!r}", hint=f"use {known}")
-            if not multilingual and language != _ENGLISH:
+            if not multilingual and language != ENGLISH:
                 raise refused
             try:
                 self._tokenizers[language] = Tokenizer(self._tokens, multilingual, task="transcribe", language=language)
@@ -275,7 +275,7 @@ class WhisperDecoder:
 def hotword_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str, *, most_tokens: int) -> list[int]:
     """The hotword prompt: as many whole names as fit."""
     tokens: list[int] = []
-    spelt = map(_as_in_a_sentence, names) if language == _ENGLISH else names
+    spelt = map(_as_in_a_sentence, names) if language == ENGLISH else names
     for name in dict.fromkeys(stripped for name in spelt if (stripped := name.strip())):
         more = tokenizer.encode(f", {name}" if tokens else f" {name}")
         if len(tokens) + len(more) > most_tokens:

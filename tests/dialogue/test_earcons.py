@@ -348,7 +348,7 @@ async def test_without_chimes_there_is_none() -> None:
 async def test_a_quieter_voice_has_a_quieter_tone() -> None:
     model = Ponderer()
     scene = Scene(model)
-    scene.words.volume.lower_step()
+    scene.words.volume.step(-1)
     turn = scene.say()
     await scene.hours.pass_by(AT_ONCE_S)
     (tone,) = scene.speaker.played

@@ -207,7 +207,7 @@ async def test_one_that_is_cut_is_not_given_the_rest() -> None:
 async def test_a_tone_is_as_loud_as_it_is_and_a_sentence_as_loud_as_the_voice() -> None:
     speaker = MemorySpeaker()
     scene = Scene(speaker)
-    scene.volume.lower_step()
+    scene.volume.step(-1)
     await scene.interject(CHIME, await scene.speech_output.sound_of("Ready."))
     assert [float(np.max(sound.samples)) for sound in speaker.played] == pytest.approx([0.3, 0.562], abs=0.01)
 

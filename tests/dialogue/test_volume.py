@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from edgevox.audio.dsp import dbfs
@@ -17,17 +19,17 @@ def test_unless_told_the_sound_stays_as_it_is() -> None:
 def test_a_step_is_heard_and_back_is_the_same_again() -> None:
     volume = Volume()
     quiet = Audio(SOUND.samples * np.float32(0.2), 16_000)
-    assert volume.raise_step()
+    assert volume.step(1)
     assert 4 < dbfs(volume.applied(quiet).samples) - dbfs(quiet.samples) < 6
-    assert volume.lower_step()
+    assert volume.step(-1)
     assert volume.applied(quiet) is quiet
-    assert volume.lower_step()
+    assert volume.step(-1)
     assert -6 < dbfs(volume.applied(quiet).samples) - dbfs(quiet.samples) < -4
 
 
 def test_the_loudest_sound_is_not_cut_off() -> None:
     volume = Volume()
-    while volume.raise_step():
+    while volume.step(1):
         pass
     ramp = np.linspace(-1, 1, 2001, dtype=np.float32)
     loud = volume.applied(Audio(ramp, 16_000)).samples
@@ -39,11 +41,12 @@ def test_the_loudest_sound_is_not_cut_off() -> None:
 
 
 def test_there_is_a_loudest_and_a_quietest() -> None:
-    for step in (Volume.raise_step, Volume.lower_step):
+    directions: tuple[Literal[-1, 1], ...] = (1, -1)
+    for by in directions:
         volume = Volume()
         steps = 0
-        while step(volume):
+        while volume.step(by):
             steps += 1
         assert 2 <= steps <= 6
-        assert not step(volume)
+        assert not volume.step(by)
         assert dbfs(volume.applied(SOUND).samples) > -60, "it can still be heard"
