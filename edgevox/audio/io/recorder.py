@@ -7,8 +7,8 @@ import json
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from time import monotonic
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -21,19 +21,6 @@ from edgevox.core.platform import enlarge_pipe
 _OPENS_WITHIN_S = 10.0
 # More than a second of audio: how late this process may be before the device drops samples.
 _PIPE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """PortAudio's times of a block, converted to this process."""
-
-    currentTime: float  # noqa: N815  (PortAudio's own names)
-    inputBufferAdcTime: float  # noqa: N815
-
-
-@dataclass(frozen=True, slots=True)
-class _Status:
-    input_overflow: bool
 
 
 async def open_recorder(
@@ -114,8 +101,9 @@ class RecorderStream:
             if len(samples) < length or self._is_closed:
                 break
             block = np.frombuffer(samples, dtype=np.float32).reshape(frames, self.channels)
-            times = _Times(currentTime=monotonic() - written_s + age_s, inputBufferAdcTime=0.0)
-            self._callback(block, frames, times, _Status(bool(overflow)))
+            # As from PortAudio, on the clock of this process.
+            times = SimpleNamespace(currentTime=monotonic() - written_s + age_s, inputBufferAdcTime=0.0)
+            self._callback(block, frames, times, SimpleNamespace(input_overflow=bool(overflow)))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
