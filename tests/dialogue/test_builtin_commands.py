@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from edgevox.dialogue.alarm_state import AlarmCommand, parse_alarm_command
@@ -89,3 +92,9 @@ def test_help_is_two_sentences_with_examples_of_this_home() -> None:
     assert "stop" in said
     assert said.count(".") == 2
     assert BuiltinCommands().act("help").count(".") == 2
+
+
+def test_no_data_file_is_read_at_import() -> None:
+    modules = ("edgevox.dialogue", "edgevox.stt.rescoring", "edgevox.tts.sentences", "edgevox.config.sections")
+    script = f"import tomllib; tomllib.loads = tomllib.load = None; import {', '.join(modules)}"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
