@@ -50,13 +50,12 @@ _AROUND_A_TIME = frozenset(
 # They mean stop alone, and nothing beside other words: "okay, five more minutes".
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 
-_UP_TO_TEN = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_TEENS = ("eleven", "twelve", *(f"{stem}teen" for stem in ("thir", "four", "fif", "six", "seven", "eigh", "nine")))
-_NUMBERS = {
-    **{word: number for number, word in enumerate((*_UP_TO_TEN, *_TEENS), start=1)},
-    **dict(zip(("twenty", "thirty", "forty", "fifty", "sixty"), range(20, 70, 10), strict=True)),
-    **dict.fromkeys(("a", "an"), 1),
-}
+_TO_NINETEEN = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
+_NUMBERS = {word: number for number, word in enumerate(_TO_NINETEEN, start=1)} | _TENS | {"a": 1, "an": 1}
 _FIXED_MINUTES = {"half an hour": 30, "half hour": 30, "quarter of an hour": 15, "quarter hour": 15}
 _AMOUNT = re.compile(rf"((?:\b(?:\d{{1,2}}|{'|'.join(_NUMBERS)})\b ?)+)(?:more |another )?(minute|hour)s?\b")
 _LONGEST_MINUTES = 60

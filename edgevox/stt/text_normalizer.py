@@ -8,15 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# fmt: off
-_ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
-    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
-    "seventeen", "eighteen", "nineteen",
+_TO_NINETEEN = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
 )
 _TENS = ("zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-# fmt: on
-_NUMBER_WORDS = frozenset({*_ONES, *_TENS, "hundred", "thousand"})
+_NUMBER_WORDS = frozenset({*_TO_NINETEEN, *_TENS, "hundred", "thousand"})
 
 
 @cache
@@ -48,14 +45,12 @@ def _clock(time: re.Match[str]) -> str:
 
 def _number_in_words(number: int) -> str:
     if number < 20:
-        return _ONES[number]
+        return _TO_NINETEEN[number]
     if number < 100:
         tens, ones = divmod(number, 10)
-        return _TENS[tens] + (f" {_ONES[ones]}" if ones else "")
-    if number < 1000:
-        hundreds, rest = divmod(number, 100)
-        return f"{_ONES[hundreds]} hundred" + (f" {_number_in_words(rest)}" if rest else "")
-    if number < 1_000_000:
-        thousands, rest = divmod(number, 1000)
-        return f"{_number_in_words(thousands)} thousand" + (f" {_number_in_words(rest)}" if rest else "")
-    return str(number)
+        return _TENS[tens] + (f" {_TO_NINETEEN[ones]}" if ones else "")
+    if number >= 1_000_000:
+        return str(number)
+    unit, name = (100, "hundred") if number < 1000 else (1000, "thousand")
+    count, rest = divmod(number, unit)
+    return f"{_number_in_words(count)} {name}" + (f" {_number_in_words(rest)}" if rest else "")

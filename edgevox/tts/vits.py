@@ -12,7 +12,7 @@ import mmap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -82,7 +82,8 @@ class StoppableSession:
 
     def __init__(self, model: Path | Sequence[memoryview], *, threads: int, switch: StopSwitch) -> None:
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
-        with _as_file(model) as path:
+        # Given bytes instead of a file, onnxruntime would keep them in memory.
+        with nullcontext(str(model)) if isinstance(model, Path) else file_of(model, "voice-part") as path:
             self._session = onnxruntime.InferenceSession(
                 path, _session_options(threads), providers=["CPUExecutionProvider"]
             )
@@ -98,16 +99,6 @@ class StoppableSession:
                 raise RunStopped from err
             raise
         return outputs
-
-
-@contextmanager
-def _as_file(model: Path | Sequence[memoryview]) -> Iterator[str]:
-    """A path from which onnxruntime loads the model. Given bytes, it would keep them in memory."""
-    if isinstance(model, Path):
-        yield str(model)
-        return
-    with file_of(model, "voice-part") as path:
-        yield path
 
 
 def _session_options(threads: int) -> onnxruntime.SessionOptions:
