@@ -35,20 +35,17 @@ class Transcriber:
         self._stt = stt
         self._language = language
         self._names = names
-        self._correct_text = correct
+        self._correct = correct
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         """Transcribe `audio`; no text if the turn is cancelled first. Raises EngineFailed."""
         request = TranscribeRequest(audio, self._language, self._names())
         async with aclosing(self._stt.stream(request, cancel)) as transcripts:
             async for transcript in transcripts:
-                return self._correct(transcript)
+                if transcript.language != ENGLISH:
+                    return transcript
+                return dataclasses.replace(transcript, text=self._correct(transcript.text))
         return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
-
-    def _correct(self, transcript: Transcript) -> Transcript:
-        if transcript.language != ENGLISH:
-            return transcript
-        return dataclasses.replace(transcript, text=self._correct_text(transcript.text))
 
 
 class TranscriptTap(Transcriber):

@@ -114,7 +114,9 @@ class FarEndReference:
         until = first + count
         while self._given and self._given[0][1] * SAMPLE_RATE_HZ < until + _AHEAD:
             self._place(*self._given.popleft())
-        self._forget_before(first - _KEPT)
+        if (passed := first - _KEPT - self._first) > 0:
+            self._samples = self._samples[passed:]
+            self._first += passed
         if self._loud_until is None or first > self._loud_until + _RINGS_ON:
             self._loud_until = None
             return None
@@ -139,8 +141,3 @@ class FarEndReference:
         else:
             gap = np.zeros(max(0, first - end), dtype=np.float32)
             self._samples = np.concatenate((self._samples, gap, samples[max(0, end - first) :]))
-
-    def _forget_before(self, first: int) -> None:
-        if (passed := first - self._first) > 0:
-            self._samples = self._samples[passed:]
-            self._first = first

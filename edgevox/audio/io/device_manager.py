@@ -105,10 +105,6 @@ class AudioDeviceManager:
         return self._microphone.level_dbfs if self._microphone else SILENCE_DBFS
 
     @property
-    def is_hearing(self) -> bool:
-        return self._microphone is not None
-
-    @property
     def duplex(self) -> Duplex:
         return self._found.duplex if self._found else "half"
 

@@ -115,7 +115,9 @@ class Microphone:
         """Blocks of equal length until `close`. Raises DeviceUnavailable."""
         while self._stream is not None:
             await self._wait_for_sound()
-            for samples in self._blocks.feed(self._mono(self._heard())):
+            recorded = np.empty(self._ring.available, dtype=np.float32)
+            self._ring.read_into(recorded)
+            for samples in self._blocks.feed(self._mono(recorded)):
                 cleaned = self._without_echo(samples)
                 self.level_dbfs = dbfs(cleaned)
                 yield Audio(cleaned, self.rate_hz)
@@ -142,11 +144,6 @@ class Microphone:
             raise device_lost(self.device, "input") from error
         self._sound.clear()
         self._wake_is_due = False
-
-    def _heard(self) -> NDArray[np.float32]:
-        samples = np.empty(self._ring.available, dtype=np.float32)
-        self._ring.read_into(samples)
-        return samples
 
     def _mono(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         if self._channels == 1:

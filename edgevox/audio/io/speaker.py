@@ -123,7 +123,8 @@ class Playback:
             if time.currentTime >= self._heard_by_s:
                 self._loop.call_soon_threadsafe(self.is_over.set)
         elif self._has_begun:
-            self._count_underruns(is_starving=count < len(mono), device_starved=status.output_underflow)
+            was_starving, self._is_starving = self._is_starving, count < len(mono)
+            self.underruns += status.output_underflow or (self._is_starving and not was_starving)
         if self._wants_room and self._ring.room >= self._ring.capacity // 2:
             self._wants_room = False
             self._loop.call_soon_threadsafe(self._has_room.set)
@@ -162,10 +163,6 @@ class Playback:
             self._has_begun = True
             self.device_delay_s = delay_s
             self._loop.call_soon_threadsafe(self._started)
-
-    def _count_underruns(self, *, is_starving: bool, device_starved: bool) -> None:
-        self.underruns += device_starved or (is_starving and not self._is_starving)
-        self._is_starving = is_starving
 
     def _started(self) -> None:
         # A cancelled reply must not be reported as started after its end.
