@@ -187,13 +187,13 @@ class MemorySpeaker:
         is_started = self.is_ducked = False
         self.heard_s = 0.0
         async for chunk in chunks:
-            if cancel.is_set():
-                return
             if not is_started:
                 is_started = True
                 on_start()
             self.played.append(chunk)
             self.heard_s += chunk.duration_s
+            if cancel.is_set():
+                return
 
 
 class WavSpeaker(MemorySpeaker):
