@@ -28,9 +28,9 @@ MAX_FOLDER_ENTRIES = 14
 # Old import paths that users need: the version that removes each.
 ALIASES = {"edgevox.hooks": "0.3"}
 
-# Only these may catch everything: the top level of a process, or the border to code of a tool or a plugin.
+# Only these may catch everything: the top level of a process, or the border to code of an engine, a tool or a plugin.
 MAY_CATCH_ALL = {
-    "edgevox.engines.child",
+    "edgevox.engines.base",
     "edgevox.cli.main",
     "edgevox.tools.executor",
     "edgevox.tools.runner",
