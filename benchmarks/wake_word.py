@@ -132,12 +132,12 @@ def spoken(piper: PiperEngine, cache: SpeechCache, texts: Sequence[str]) -> Iter
     """Yield every text by Piper, and by as many of espeak-ng's voices as there are."""
     for index, text in enumerate(texts):
         speed = PIPER_SPEEDS[index % len(PIPER_SPEEDS)]
-        yield "piper", cache.phrase(f"piper {speed}", text, partial(say_by_piper, piper, speed))
+        yield "piper", cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))
         if espeak_is_here():
             for voice in ESPEAK_VOICES:
                 rate = ESPEAK_WORDS_PER_MINUTE[index % len(ESPEAK_WORDS_PER_MINUTE)]
                 speak = partial(say_by_espeak, voice, rate)
-                yield f"espeak {voice}", cache.phrase(f"espeak {voice} {rate}", text, speak)
+                yield f"espeak {voice}", cache.spoken(f"espeak {voice} {rate}", text, speak)
 
 
 def recorded(folder: Path) -> Iterator[tuple[str, Audio]]:
@@ -214,11 +214,11 @@ def phrases(piper: PiperEngine, word: str, after: str, recordings: Path | None) 
     """Yield the wake word in every voice and at every speed, with `after` in the same breath."""
     cache, text = SpeechCache(), f"{wake_words()[word].phrase}{after}"
     for speed in PIPER_SPEEDS:
-        yield (f"piper {speed}", _loud(cache.phrase(f"piper {speed}", text, partial(say_by_piper, piper, speed))))
+        yield (f"piper {speed}", _loud(cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))))
     for voice in ESPEAK_VOICES if espeak_is_here() else ():
         for rate in ESPEAK_WORDS_PER_MINUTE:
             name = f"espeak {voice} {rate}"
-            yield name, _loud(cache.phrase(name, text, partial(say_by_espeak, voice, rate)))
+            yield name, _loud(cache.spoken(name, text, partial(say_by_espeak, voice, rate)))
     if recordings is not None and not after:
         for path in sorted((recordings / "wakeword" / word).glob("*.wav")):
             yield f"recorded {path.name}", read_audio(path)

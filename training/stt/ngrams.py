@@ -22,8 +22,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
 
+from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.dialogue.builtin_commands import _CANCEL_WHILE_BUSY as CANCEL_WHILE_BUSY
-from edgevox.dialogue.builtin_commands import _PHRASES as PHRASES
 from edgevox.stt.rescoring import (
     END,
     GENERAL,
@@ -66,7 +66,7 @@ def generated(count: int, seed: int) -> Iterator[Weighted]:
 
 def built_in() -> Iterator[Weighted]:
     """What the product itself acts on without its model, and plain answers."""
-    phrases = [phrase for phrases in PHRASES.values() for phrase in phrases]
+    phrases = [phrase for phrases in all_phrases()[ENGLISH].commands.values() for phrase in phrases]
     for phrase in (*phrases, *CANCEL_WHILE_BUSY, *_ANSWERS):
         yield model_words(phrase), _BUILT_IN_WEIGHT
 
