@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, SpeechResumed, SpeechSegment
+from edgevox.audio.vad import BLOCK_MS
 from edgevox.config.sections import WakeMode
 from edgevox.core.events import Attention, AttentionChanged, Publish
 from edgevox.core.types import Audio
@@ -54,9 +55,9 @@ class WakeState:
         self._now_s = 0.0
         self._awake_until_s = -math.inf
         self._published: Attention = "awake"
-        # As many blocks as fit the spotter's delay.
-        self._heard: deque[Audio] = deque()
-        self._heard_s = 0.0
+        # As many blocks as fit the spotter's delay, and at least the last one.
+        delay_ms = round(spotter.noticed_after_s * 1000) if spotter else 0
+        self._heard: deque[Audio] = deque(maxlen=max(1, math.ceil(delay_ms / BLOCK_MS)))
 
     @property
     def attention(self) -> Attention:
@@ -84,7 +85,7 @@ class WakeState:
         has_talked, self._has_talked = self._has_talked, False
         if self._is_muted:
             return ()
-        self._keep(block)
+        self._heard.append(block)
         if self._spotter is not None and self._spotter.feed(block):
             self.call()
             return tuple(self._heard)
@@ -118,7 +119,6 @@ class WakeState:
         self._is_muted = True
         self._awake_until_s = -math.inf
         self._heard.clear()
-        self._heard_s = 0.0
         self._publish_attention()
 
     def unmute(self) -> None:
@@ -128,13 +128,6 @@ class WakeState:
     @property
     def _is_in_window(self) -> bool:
         return self._now_s < self._awake_until_s
-
-    def _keep(self, block: Audio) -> None:
-        self._heard.append(block)
-        self._heard_s += block.duration_s
-        wanted_s = self._spotter.noticed_after_s if self._spotter else 0.0
-        while self._heard_s - self._heard[0].duration_s >= wanted_s and len(self._heard) > 1:
-            self._heard_s -= self._heard.popleft().duration_s
 
     def _publish_attention(self) -> None:
         if self._published != (now := self.attention):

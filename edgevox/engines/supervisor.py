@@ -249,19 +249,15 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
             if self._process is not None and self._process.alive:
                 return
             self._change("starting")
+            process: EngineProcess | None = None
             try:
                 process = await EngineProcess.spawn(self.name, self._engine)
-            except EngineFailed as error:
-                self._change("failed", str(error))
-                raise
-            try:
                 await process.wait_ready(self._limits)
-            except (EngineFailed, ModelError) as error:
-                self._change("failed", str(error))
-                await process.kill()
-                raise
-            except asyncio.CancelledError:
-                await process.kill()
+            except BaseException as error:
+                if isinstance(error, (EngineFailed, ModelError)):
+                    self._change("failed", str(error))
+                if process is not None:
+                    await process.kill()
                 raise
             self._process = process
             self._idle_watch = asyncio.create_task(self._watch_idle(process))
