@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgevox.audio.io.microphone import AudioSource
+from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.audio.wake_gate import WakeState
 from edgevox.dialogue.alarm_player import AlarmPlayer
 from edgevox.dialogue.alarm_state import AlarmState
@@ -13,7 +14,7 @@ from edgevox.dialogue.earcons import Earcons
 from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
-from edgevox.dialogue.speech_output import Loudspeaker, Synthesizer
+from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber, WakePhrase, WakePhraseFilter
 
 __all__ = [

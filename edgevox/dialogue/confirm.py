@@ -15,13 +15,14 @@ from typing import TypeAlias
 from edgevox.agents.tool_loop import Agreement
 from edgevox.audio.endpointing import Endpointer, SpeechSegment
 from edgevox.audio.io.microphone import AudioSource
+from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.config import AudioSettings
 from edgevox.core.errors import ToolDenied
 from edgevox.core.events import AnswerHeard, Publish
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import Audio
-from edgevox.dialogue.speech_output import Loudspeaker, Synthesizer
+from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
 from edgevox.tools.yes_no import Answer, decide_yes_no

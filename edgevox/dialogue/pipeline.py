@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import mark_truncated
+from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
@@ -21,7 +22,7 @@ from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_com
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
 from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
-from edgevox.dialogue.speech_output import Loudspeaker, SpeechOutput, Synthesizer, Volume
+from edgevox.dialogue.speech_output import SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber
 
 _NOTHING_TO_STOP = "there was nothing to stop"

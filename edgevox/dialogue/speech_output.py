@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
+from edgevox.audio.io.speaker import Loudspeaker, OnStart
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, cancel_tasks, next_item
 from edgevox.core.types import Audio, SynthesisRequest, TtsService
@@ -76,20 +77,6 @@ class Volume:
 _MARGIN_S = 0.6
 
 
-class Loudspeaker(Protocol):
-    """An output device."""
-
-    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
-        """Play chunks as they come; returns when the last sample was played or `cancel` is set."""
-
-    def duck(self, is_ducked: bool) -> None:
-        """Attenuate the current playback or restore its volume; ends with `play`."""
-
-    @property
-    def heard_s(self) -> float:
-        """How much of the audio of the last `play` was played."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Interjection:
     """Sounds to play inside a passage."""
@@ -128,7 +115,7 @@ class SpeechOutput:
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
         """The duration of each sound of the passage, and whether it is its own or an interjection."""
-        self._on_own_start: Callable[[], None] | None = None
+        self._on_own_start: OnStart | None = None
 
     @property
     def silent_since_s(self) -> float:
@@ -150,7 +137,7 @@ class SpeechOutput:
         """Whether the device is open, so that an interjection plays at once."""
         return self._interjections is not None
 
-    async def play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> float:
+    async def play(self, sounds: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> float:
         """Play a passage until its last sample or a cancel; returns how many seconds of its own were played.
 
         `on_start` is called with its first own sound. Raises DeviceUnavailable.
@@ -186,9 +173,7 @@ class SpeechOutput:
 
     # --- playback
 
-    async def _play(
-        self, sounds: AsyncGenerator[Audio, None], cancel: CancelFlag, on_start: Callable[[], None]
-    ) -> None:
+    async def _play(self, sounds: AsyncGenerator[Audio, None], cancel: CancelFlag, on_start: OnStart) -> None:
         def started() -> None:
             self._sounds_until_s = self._clock() + self._unheard_s
             self._report_own_start()

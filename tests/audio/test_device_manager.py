@@ -29,6 +29,7 @@ def device(name: str) -> Device:
 class MadeUpMicrophone:
     """Gives a block whenever the loop is free, until it is `broken`."""
 
+    live = True
     delay_s = 0.0
     level_dbfs = -20.0
     dropped_samples = 1

@@ -108,6 +108,7 @@ class _NoServer(SoundServer):
 
 
 class _Microphone:
+    live = True
     device = _DEVICE
     dropped_samples = 0
     delay_s = 0.0

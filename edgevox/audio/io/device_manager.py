@@ -13,8 +13,9 @@ import numpy as np
 
 from edgevox.audio.dsp import SILENCE_DBFS
 from edgevox.audio.io.devices import Device, rescan_devices
-from edgevox.audio.io.duplex import Duplex, OnStart, OpenableMicrophone, OpenableSpeaker, ResolvedDevices
+from edgevox.audio.io.duplex import Duplex, OpenableMicrophone, OpenableSpeaker, ResolvedDevices
 from edgevox.audio.io.sound_server import Defaults, SoundServer
+from edgevox.audio.io.speaker import OnStart
 from edgevox.core.errors import DeviceUnavailable, SoundStuck
 from edgevox.core.events import Publish, SoundChanged, SoundDevice
 from edgevox.core.turn import CancelFlag, cancel_tasks, next_item

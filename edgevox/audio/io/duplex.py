@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, assert_never
 
@@ -11,15 +11,13 @@ from edgevox.audio.aec.canceller import LEAD_S, EchoCanceller
 from edgevox.audio.aec.reference import FarEndReference
 from edgevox.audio.aec.webrtc import WebRtcAec
 from edgevox.audio.io.devices import Device
-from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.io.microphone import AudioSource, Microphone
 from edgevox.audio.io.recorder import open_recorder
 from edgevox.audio.io.sound_server import sound_server_source
-from edgevox.audio.io.speaker import Speaker
+from edgevox.audio.io.speaker import Loudspeaker, Speaker
 from edgevox.config import AudioSettings
 from edgevox.config.settings import EchoCancellation
 from edgevox.core.errors import AudioError, DeviceUnavailable
-from edgevox.core.turn import CancelFlag
-from edgevox.core.types import Audio
 
 Duplex: TypeAlias = EchoCanceller | Literal["device", "half"]
 """Our canceller; "device" if the device cancels echo; "half" if none does and input is dropped in playback."""
@@ -73,34 +71,22 @@ def _canceller(loudspeaker: Device) -> EchoCanceller:
     return EchoCanceller(FarEndReference(loudspeaker.rate_hz), lambda: WebRtcAec(expected_delay_s=LEAD_S))
 
 
-OnStart: TypeAlias = Callable[[], None]
-
-
-class OpenableMicrophone(Protocol):
+class OpenableMicrophone(AudioSource, Protocol):
     """A microphone on one device, until the device is lost."""
 
     @property
     def device(self) -> Device: ...
     @property
-    def dropped_samples(self) -> int: ...
-    @property
-    def delay_s(self) -> float: ...
-    @property
     def level_dbfs(self) -> float: ...
     async def __aenter__(self) -> object: ...
     async def close(self) -> None: ...
-    def frames(self) -> AsyncGenerator[Audio, None]: ...
 
 
-class OpenableSpeaker(Protocol):
+class OpenableSpeaker(Loudspeaker, Protocol):
     """A loudspeaker on one device, until the device is lost."""
 
     @property
     def device(self) -> Device: ...
-    @property
-    def heard_s(self) -> float: ...
-    def duck(self, is_ducked: bool) -> None: ...
-    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from edgevox.audio.io.streams import Ring, open_stream
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
+OnStart: TypeAlias = Callable[[], None]
+"""Called when the first sample is played."""
 Tap: TypeAlias = Callable[[NDArray[np.float32], float, Hole | None], None]
 """Called in PortAudio's thread with the played samples, when the first one sounds (monotonic), and the kind of
 hole before them."""
@@ -41,7 +43,7 @@ class Playback:
     that go to the device, silence included.
     """
 
-    def __init__(self, rate_hz: int, lead_in_frames: int, on_start: Callable[[], None], tap: Tap | None = None) -> None:
+    def __init__(self, rate_hz: int, lead_in_frames: int, on_start: OnStart, tap: Tap | None = None) -> None:
         self.is_over = asyncio.Event()
         self.underruns = 0
         self.taken_frames = 0
@@ -209,9 +211,7 @@ class Speaker:
         if self._playback is not None:
             self._playback.duck(is_ducked)
 
-    async def play(
-        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
-    ) -> None:
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play chunks as they come; returns when the last sample was played or `cancel` is set.
 
         `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
@@ -247,3 +247,17 @@ class Speaker:
             except TimeoutError as error:
                 if playback.taken_frames == taken_frames:
                     raise device_lost(self.device, "output") from error
+
+
+class Loudspeaker(Protocol):
+    """An output device."""
+
+    async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart) -> None:
+        """Play chunks as they come; returns when the last sample was played or `cancel` is set."""
+
+    def duck(self, is_ducked: bool) -> None:
+        """Attenuate the current playback or restore its volume; ends with `play`."""
+
+    @property
+    def heard_s(self) -> float:
+        """How much of the audio of the last `play` was played."""
