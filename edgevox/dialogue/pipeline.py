@@ -210,9 +210,7 @@ class Pipeline:
             with self._open(turn, "voice", last_voiced_s) as is_ringing:
                 self._publish(events.SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
                 self._publish(events.EndpointReached(turn_id=turn.id))
-                heard = await self._speculative_transcript(speculative) if speculative else None
-                if heard is None:
-                    heard = await self._transcript(audio, turn)
+                heard = await self._transcript(audio, turn, speculative)
                 if not heard.text:
                     self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
                     return None
@@ -228,20 +226,14 @@ class Pipeline:
                     is_doubted=self._doubts(heard),
                 )
 
-    async def _speculative_transcript(self, speculative: SpeculativeTranscript) -> Transcript | None:
-        turn_id = speculative.turn.id
-        self._publish(
-            events.TranscriptionStarted(
-                turn_id=turn_id, at_s=speculative.started_s, audio_s=speculative.audio_s, early=True
-            )
-        )
-        heard = await speculative.transcript()
-        if heard is not None:
-            self._publish(_ready(heard, turn_id, speculative.ready_s))
-        return heard
-
-    async def _transcript(self, audio: Audio, turn: Turn) -> Transcript:
+    async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
         assert self._transcriber is not None
+        if speculative is not None:
+            started_s, audio_s = speculative.started_s, speculative.audio_s
+            self._publish(events.TranscriptionStarted(turn_id=turn.id, at_s=started_s, audio_s=audio_s, early=True))
+            if (heard := await speculative.transcript()) is not None:
+                self._publish(_ready(heard, turn.id, speculative.ready_s))
+                return heard
         self._publish(events.TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
         heard = await self._transcriber.transcribe(audio, turn.cancel)
         self._publish(_ready(heard, turn.id, time.monotonic()))

@@ -309,17 +309,22 @@ class ReplyRunner:
         """
         answer_in = self._languages.language_to_request(spoken)
         is_doubted = is_doubted and self._speech_output is not None
-        result, speech = await self._aloud(
-            turn,
-            lambda write, preview: self._write(
-                self._agent.stream(
-                    text, turn, source=source, answer_in=answer_in, preview=preview, is_doubted=is_doubted
-                ),
-                write,
-            ),
-            language=self._languages.reply_to(spoken),
-            spoken=spoken,
-        )
+
+        async def generate(write: Write, preview: Write) -> AgentResult:
+            result: AgentResult | None = None
+            stream = self._agent.stream(
+                text, turn, source=source, answer_in=answer_in, preview=preview, is_doubted=is_doubted
+            )
+            async with aclosing(stream) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, AgentResult):
+                        result = piece
+                    else:
+                        write(piece)
+            assert result is not None, "an agent's stream ends with its result"
+            return result
+
+        result, speech = await self._aloud(turn, generate, language=self._languages.reply_to(spoken), spoken=spoken)
         heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
         if heard is None or (heard and heard == result.reply):
             return result
@@ -361,17 +366,6 @@ class ReplyRunner:
         finally:
             self._speech = None
         return writing.result(), speech
-
-    async def _write(self, stream: AsyncGenerator[str | AgentResult, None], write: Write) -> AgentResult:
-        result: AgentResult | None = None
-        async with aclosing(stream) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, AgentResult):
-                    result = piece
-                else:
-                    write(piece)
-        assert result is not None, "an agent's stream ends with its result"
-        return result
 
 
 def _heard(speech: SpokenReply | None, reply: str) -> str | None:
