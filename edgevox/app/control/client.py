@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, write_request
+from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object
 from edgevox.core import errors
 from edgevox.core.errors import ControlError, EdgevoxError, NotRunning
 from edgevox.core.platform import connect_unix, peer_uid, user_id
@@ -75,7 +75,7 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest
         connection: socket.socket = writer.get_extra_info("socket")
         if peer_uid(connection) != user_id():
             raise ControlError("the assistant belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
-        writer.write(write_request(wanted))
+        writer.write(line_of(wanted.model_dump()))
         yield PendingRequest(reader, writer)
     finally:
         writer.close()
