@@ -43,9 +43,6 @@ class RetryReservations:
         self._served: dict[str, None] = {}
         """Connections whose last request was admitted: their next request is new, even if it looks the same."""
 
-    def __len__(self) -> int:
-        return len(self._reservations)
-
     def ahead_of(self, client_key: ClientKey | None, now_s: float) -> int:
         """Count the reservations before that of this client; all, if it has none."""
         reservation = self._of(client_key, now_s)
