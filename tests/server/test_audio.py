@@ -27,7 +27,7 @@ from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues, split_at_pauses
-from edgevox.server.routes.audio import MEDIA_TYPES, AudioFormat
+from edgevox.server.routes.audio import FORMATS, AudioFormat
 from edgevox.testing import ToneSynthesizer
 from tests.server.harness import TALKER, model, served, talking
 from tests.server.openai_chat import client
@@ -187,7 +187,7 @@ def test_a_piece_ends_where_it_is_quiet() -> None:
 # --- spoken
 
 
-@pytest.mark.parametrize("form", list(MEDIA_TYPES))
+@pytest.mark.parametrize("form", list(FORMATS))
 async def test_a_text_is_spoken_in_every_format(form: AudioFormat) -> None:
     tones = ToneSynthesizer()
     async with client(sounding(Stenographer(), tones), token=TALKER) as sound:

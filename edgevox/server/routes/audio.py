@@ -29,22 +29,14 @@ from edgevox.tts.sentences import SentenceSplitter
 
 AudioFormat: TypeAlias = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
 
-MEDIA_TYPES: dict[AudioFormat, str] = {
-    "mp3": "audio/mpeg",
-    "opus": "audio/ogg",
-    "aac": "audio/aac",
-    "flac": "audio/flac",
-    "wav": "audio/wav",
-    "pcm": "audio/pcm",
-}
-# FFmpeg's names of container and codec, and the rate if the format has a fixed one.
-_ENCODERS: dict[AudioFormat, tuple[str, str, int | None]] = {
-    "mp3": ("mp3", "libmp3lame", None),
-    "opus": ("ogg", "libopus", 48_000),
-    "aac": ("adts", "aac", None),
-    "flac": ("flac", "flac", None),
-    "wav": ("wav", "pcm_s16le", None),
-    "pcm": ("s16le", "pcm_s16le", 24_000),
+# Media type, FFmpeg's names of container and codec, and the rate if the format has a fixed one.
+FORMATS: dict[AudioFormat, tuple[str, str, str, int | None]] = {
+    "mp3": ("audio/mpeg", "mp3", "libmp3lame", None),
+    "opus": ("audio/ogg", "ogg", "libopus", 48_000),
+    "aac": ("audio/aac", "adts", "aac", None),
+    "flac": ("audio/flac", "flac", "flac", None),
+    "wav": ("audio/wav", "wav", "pcm_s16le", None),
+    "pcm": ("audio/pcm", "s16le", "pcm_s16le", 24_000),
 }
 
 
@@ -52,7 +44,7 @@ class AudioEncoder:
     """Encodes audio incrementally with FFmpeg; the concatenated output is a file of the format."""
 
     def __init__(self, form: AudioFormat, rate_hz: int) -> None:
-        container, codec, fixed_hz = _ENCODERS[form]
+        _media_type, container, codec, fixed_hz = FORMATS[form]
         self._file = _Growing()
         self._container = av.open(self._file, "w", format=container, options={"flush_packets": "1"})
         stream = self._container.add_stream(codec, rate=fixed_hz or rate_hz)
@@ -185,7 +177,7 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     sentences = (*splitter.feed(body.input), *splitter.finish())
     sounds = synthesize(server.assistant, server.queues.speaking, sentences, caller.name, body.speed)
     # An audio stream has no place for an error: it just ends.
-    return await sse_response(request, _encoded(sounds, form), lambda _error: b"", media_type=MEDIA_TYPES[form])
+    return await sse_response(request, _encoded(sounds, form), lambda _error: b"", media_type=FORMATS[form][0])
 
 
 async def _encoded(sounds: AsyncGenerator[Audio, None], form: AudioFormat) -> AsyncGenerator[bytes, None]:
@@ -221,7 +213,7 @@ ROUTES = (
         "Text to speech",
         _speak,
         body=SpeechBody,
-        answers={kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()},
+        answers={kind: {"schema": {"type": "string", "format": "binary"}} for kind, *_ in FORMATS.values()},
     ),
     _audio_route(
         "/v1/audio/transcriptions",
