@@ -15,13 +15,7 @@ from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access, Tokens
 from edgevox.server.http.errors import HANDLERS
-from edgevox.server.http.middleware import (
-    CountingMiddleware,
-    HostRule,
-    RequestCounter,
-    RequestLimits,
-    ShutdownMiddleware,
-)
+from edgevox.server.http.middleware import CountingMiddleware, HostRule, RequestLimits, ShutdownMiddleware
 from edgevox.server.routes import ApiRoute, Confirmations, ServerContext, api_routes, document
 from edgevox.server.routes.voice import VOICE_PATH, VoiceSocket
 from edgevox.server.web.static_files import page_routes
@@ -52,7 +46,6 @@ def create_app(
         Access(tokens, always_token=settings.always_token),
         Confirmations(assistant, tokens),
         Clients(settings.voice_clients),
-        RequestCounter(openapi["paths"]),
         openapi,
         reload,
     )
@@ -67,7 +60,7 @@ def create_app(
     return Starlette(
         routes=served,
         lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
-        middleware=list(_middleware(settings, server.requests, routes)),
+        middleware=list(_middleware(server, routes)),
         exception_handlers=dict(HANDLERS),
     )
 
@@ -79,9 +72,10 @@ def _mcp_route(server: ServerContext) -> McpRoute:
     return McpRoute(server.assistant.executor, server.confirmations, server.access)
 
 
-def _middleware(settings: ServerSettings, requests: RequestCounter, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:
+def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:
+    settings = server.settings
     yield Middleware(ShutdownMiddleware)
-    yield Middleware(CountingMiddleware, requests)
+    yield Middleware(CountingMiddleware, server.answers, server.openapi["paths"])
     yield Middleware(
         RequestLimits,
         HostRule(settings.host, settings.allowed_hosts, settings.allowed_origins),

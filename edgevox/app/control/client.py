@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object
@@ -37,11 +37,7 @@ class PendingRequest:
 
     async def done(self) -> JsonObject:
         """Wait for and return the `done` note. Raises the error that the assistant reports."""
-        async with aclosing(self.notes()) as notes:
-            async for note in notes:
-                if note["kind"] == "done":
-                    return note
-        raise ControlError("the assistant has not finished")  # `notes` ends with `done` or raises
+        return [note async for note in self.notes()][-1]
 
     def answer(self, **facts: object) -> None:
         """Send an answer to a question of the assistant."""

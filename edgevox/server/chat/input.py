@@ -12,6 +12,7 @@ from pydantic import Field
 
 from edgevox.agents.chat_request import fence_results
 from edgevox.config import ServerSettings
+from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody
@@ -154,15 +155,12 @@ class Usage:
     cached_tokens: int = 0
     generated_tokens: int = 0
 
-    def plus(self, prompt_tokens: int, cached_tokens: int, generated_tokens: int) -> Usage:
+    def plus(self, done: ChatDone | ModelFinished) -> Usage:
         return Usage(
-            self.prompt_tokens + prompt_tokens,
-            self.cached_tokens + cached_tokens,
-            self.generated_tokens + generated_tokens,
+            self.prompt_tokens + done.prompt_tokens,
+            self.cached_tokens + done.cached_tokens,
+            self.generated_tokens + done.generated_tokens,
         )
-
-    def plus_done(self, done: ChatDone) -> Usage:
-        return self.plus(done.prompt_tokens, done.cached_tokens, done.generated_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -157,29 +157,19 @@ class ShutdownMiddleware:
                 await shutdown_error().response(scope["path"])(scope, receive, send)
 
 
-_OTHER = "other"
-
-
-class RequestCounter:
+@dataclass(frozen=True, slots=True)
+class CountingMiddleware:
     """Counts responses by path and status; unknown paths count as one."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = frozenset(paths)
-        self.answers: Counter[tuple[str, int]] = Counter()
-
-    def count(self, path: str, status: int) -> None:
-        self.answers[path if path in self._paths else _OTHER, status] += 1
-
-
-class CountingMiddleware:
-    def __init__(self, app: ASGIApp, requests: RequestCounter) -> None:
-        self._app = app
-        self._requests = requests
+    app: ASGIApp
+    counts: Counter[tuple[str, int]]
+    paths: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._requests.count(scope["path"], message["status"])
+                path = scope["path"] if scope["path"] in self.paths else "other"
+                self.counts[path, message["status"]] += 1
             await send(message)
 
-        await self._app(scope, receive, counted)
+        await self.app(scope, receive, counted)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import pkgutil
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -28,7 +29,6 @@ from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access, Tokens
-from edgevox.server.http.middleware import RequestCounter
 from edgevox.server.websocket.session import Clients
 from edgevox.tools.policy import CONFIRM, Caller, PendingConfirmation
 
@@ -68,9 +68,10 @@ class ServerContext:
     access: Access
     confirmations: Confirmations
     clients: Clients
-    requests: RequestCounter
     openapi: JsonObject
     reload: Callable[[], None] | None
+    answers: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Number of responses by path and status."""
     event_readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_EVENT_READERS))
     """Clients of the live event stream."""
 

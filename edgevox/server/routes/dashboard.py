@@ -75,7 +75,7 @@ async def _openapi(server: ServerContext, _request: Request, _caller: Caller) ->
 async def _metrics(server: ServerContext, _request: Request, _caller: Caller) -> Response:
     queues = {"model": server.queues.model, "hearing": server.queues.transcriber, "speaking": server.queues.speaking}
     queue_of = {f'{{queue="{name}"}}': queue for name, queue in queues.items()}
-    answers = sorted(server.requests.answers.items())
+    answers = sorted(server.answers.items())
     counts = {f'{{path="{path}",status="{status}"}}': count for (path, status), count in answers}
     pauses = {"": server.queues.model.pauses}
     waiting = {labels: queue.admitted for labels, queue in queue_of.items()}
