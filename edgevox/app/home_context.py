@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
-from edgevox.agents.instructions import CombinedInstructions, Instructions
+from edgevox.agents.instructions import CombinedInstructions
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
@@ -30,9 +30,9 @@ class HomeContext:
         self.toolbox = toolbox
         self._settings = settings
         self._preset = preset
-        self._told: HomePrompt | None = None
+        self._prompt: HomePrompt | None = None
         if toolbox is not None:
-            self._told = HomePrompt(
+            self._prompt = HomePrompt(
                 toolbox.home.house, max_things=settings.home.max_things, before=settings.llm.instructions
             )
 
@@ -56,12 +56,12 @@ class HomeContext:
 
     def names(self) -> tuple[str, ...]:
         """Return entity names as STT hotwords, unusual ones first."""
-        of_home = self._told.names() if self._told else ()
+        of_home = self._prompt.names() if self._prompt else ()
         return tuple(dict.fromkeys((*self._settings.stt.names, *of_home)))
 
     def all_names(self) -> tuple[str, ...]:
         """Return all entity and area names."""
-        return self._told.all_names() if self._told else ()
+        return self._prompt.all_names() if self._prompt else ()
 
     def examples(self) -> tuple[str, ...]:
         """Return example commands for the help."""
@@ -72,82 +72,34 @@ class HomeContext:
 
     def agent(
         self,
+        *,
         model: ChatModel,
         conversation: Conversation | None,
         confirm: Confirm,
         publish: Publish,
         caller: Caller = LOCAL,
-    ) -> LLMAgent:
-        """Return the agent of the local room or of a remote voice client."""
-        llm = self._settings.llm
-        return self._agent(
-            model=model,
-            instructions=self._told or llm.instructions,
-            sampling=llm.sampling,
-            stop=self._preset.stop,
-            takes_notes=self._preset.takes_notes,
-            conversation=conversation,
-            caller=caller,
-            confirm=confirm,
-            publish=publish,
-        )
-
-    def agent_for_client(
-        self,
-        *,
-        model: ChatModel,
-        instructions: str,
-        sampling: Sampling,
-        stop: tuple[str, ...],
-        conversation: Conversation,
-        caller: Caller,
-        confirm: Confirm,
-        publish: Publish,
-        client: str,
-    ) -> LLMAgent:
-        """Return an agent that answers an API client with the tools of this home."""
-        return self._agent(
-            model=model,
-            instructions=CombinedInstructions(self._told or self._settings.llm.instructions, instructions),
-            sampling=sampling,
-            stop=stop,
-            takes_notes=True,
-            conversation=conversation,
-            caller=caller,
-            confirm=confirm,
-            publish=publish,
-            client=client,
-        )
-
-    def _agent(
-        self,
-        *,
-        model: ChatModel,
-        instructions: str | Instructions,
-        sampling: Sampling,
-        stop: tuple[str, ...],
-        takes_notes: bool,
-        conversation: Conversation | None,
-        caller: Caller,
-        confirm: Confirm,
-        publish: Publish,
         client: str | None = None,
+        instructions: str = "",
+        sampling: Sampling | None = None,
+        stop: tuple[str, ...] | None = None,
     ) -> LLMAgent:
-        preset, toolbox = self._preset, self.toolbox
+        """Return an agent with the tools of this home. A program that is a `client` gives the options after it."""
+        preset, toolbox, llm = self._preset, self.toolbox, self._settings.llm
+        own = self._prompt or llm.instructions
         return LLMAgent(
             "edgevox",
-            instructions=instructions,
+            instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
             hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,
-            sampling=sampling,
-            stop=stop,
-            thinking=self._settings.llm.thinking,
+            sampling=sampling or llm.sampling,
+            stop=preset.stop if stop is None else stop,
+            thinking=llm.thinking,
             tools_as=preset.tools_as,
-            takes_notes=takes_notes,
+            takes_notes=preset.takes_notes or client is not None,
             conversation=conversation,
             caller=caller,
             confirm=confirm,

@@ -32,7 +32,6 @@ SessionView: TypeAlias = Callable[[ServiceSession], AbstractAsyncContextManager[
 
 
 def voice_engines(settings: Settings) -> tuple[EngineName, ...]:
-    """Return the engines of a voice conversation."""
     return ("llm", "stt", "tts") if settings.tts.enabled else ("llm", "stt")
 
 

@@ -53,7 +53,7 @@ class ModelSelection:
         """The ids of the models that must be in the store before the engines start."""
         return tuple(model for engine in self.engines for model in self._ids(engine) if model)
 
-    def prepare(self, tell: Callable[[str], None]) -> None:
+    def prepare(self, report: Callable[[str], None]) -> None:
         """Make a faster copy of the language model, where that helps and is allowed. Raises ModelError.
 
         Without it, or when it fails, the engine starts with what was downloaded.
@@ -62,12 +62,11 @@ class ModelSelection:
         if "llm" not in self.engines or not model_id or not self._settings.llm.optimize:
             return
         if self._adapter_id is None:
-            optimise_on_first_use(self._store, model_id, tell)
+            optimise_on_first_use(self._store, model_id, report)
         else:
-            merge_on_first_use(self._store, model_id, self._adapter_id, self._preset.adapter_scale, tell)
+            merge_on_first_use(self._store, model_id, self._adapter_id, self._preset.adapter_scale, report)
 
     def llm(self) -> ModelFiles:
-        """The files of the language model."""
         llm, model_id = self._settings.llm, self._llm_id
         if llm.model is not None:
             return ModelFiles(llm.model, self._adapter_path)

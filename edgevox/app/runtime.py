@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, assert_never
@@ -32,8 +32,6 @@ from edgevox.dialogue import (
     AlarmPlayer,
     AlarmState,
     AudioSource,
-    BuiltinCommands,
-    ConfirmationDialog,
     Earcons,
     Loudspeaker,
     Pipeline,
@@ -62,12 +60,10 @@ class TurnRecords:
         self._on_change = on_change
 
     def keep(self, record: TurnMetrics) -> None:
-        """Log a local turn."""
         self.last = record
         self.log(record)
 
     def log(self, record: TurnMetrics) -> None:
-        """Log any turn."""
         self._note(partial(self._log.append, record))
 
     def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
@@ -114,17 +110,17 @@ class AssistantRuntime:
         self.folders = folders
         self._memory: ConversationStore | None = None
         self.home_context = HomeContext(settings, self.preset)
-        self._pipelines: list[Pipeline] = []
-        self._earcons = AsyncExitStack()
+        self._running = AsyncExitStack()
         self.models = ModelSelection(settings, self.preset, store, engines, adapter_path=adapter_path)
         self.engines = Engines(settings, self.preset, folders, self.models, self.bus.publish)
         log = TurnLog(folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text)
         self.records = TurnRecords(log, partial(self._publish_state, "records"))
-        self._recording = self.bus.listening(TurnMetricsRecorder(self.records.keep))
-        self._health = EngineHealth(self.engines.states)
-        self._watching = self.bus.listening(self._health)
-        self.lines = VoiceSessionManager(
-            settings,
+        self._health = EngineHealth()
+
+    @cached_property
+    def voice_sessions(self) -> VoiceSessionManager:
+        return VoiceSessionManager(
+            self.settings,
             self.preset,
             self.engines,
             lambda: self.home_context,
@@ -141,24 +137,27 @@ class AssistantRuntime:
         self.engines.take_over(before.engines)
 
     async def __aenter__(self) -> AssistantRuntime:
-        self._recording.__enter__()
-        self._watching.__enter__()
+        running = self._running
+        running.enter_context(self.bus.listening(TurnMetricsRecorder(self.records.keep)))
+        running.enter_context(self.bus.listening(self._health))
+        running.push_async_callback(self.engines.close)
+        running.push_async_callback(self._close_state)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self.engines.start())
                 group.create_task(self._open_state())
         except BaseExceptionGroup as failures:
-            await self._close()
+            await running.aclose()
             raise _first_of(failures) from None
         except BaseException:
-            await self._close()
+            await running.aclose()
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._close()
+        await self._running.aclose()
 
     @property
     def record_problem(self) -> StateError | None:
@@ -186,25 +185,13 @@ class AssistantRuntime:
 
         Only a given conversation has built-in commands and alarms.
         """
-        confirmation = ConfirmationDialog(self.bus.publish)
-        pipeline = Pipeline(
-            self.home_context.agent(self.engines.llm, conversation, confirmation, self.bus.publish),
-            preset=self.preset.name,
-            publish=self.bus.publish,
-            transcriber=transcriber or (self.transcriber() if "stt" in self.engines else None),
-            voice=self.voice() if loudspeaker else None,
-            loudspeaker=loudspeaker,
-            confirmation=confirmation,
-            words=BuiltinCommands(self.home_context.examples()) if conversation is not None else None,
-            alarm_state=AlarmState(snooze_minutes=self.settings.ring.snooze_minutes)
-            if conversation is not None
-            else None,
-            warms_prefix=conversation is not None,
-            languages=self.engines.languages,
-            ask_below=self.settings.stt.ask_below,
+        alarm_state = AlarmState(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None
+        transcriber = transcriber or (self.transcriber() if "stt" in self.engines else None)
+        pipeline = self.voice_sessions.pipeline(
+            self.bus.publish, conversation, transcriber, loudspeaker, alarm_state=alarm_state
         )
         if conversation is not None:
-            self._pipelines.append(pipeline)
+            self.voice_sessions.pipelines.append(pipeline)
         return pipeline
 
     def voice_loop(
@@ -242,7 +229,6 @@ class AssistantRuntime:
         )
 
     def assistant(self) -> Assistant:
-        """Return the interface for servers."""
         preset, llm, stt = self.preset, self.settings.llm, self.settings.stt
         toolbox, language = self.home_context.toolbox, next(iter(self.models.voices))
 
@@ -261,7 +247,7 @@ class AssistantRuntime:
                 preset.stop,
                 llm.thinking,
             ),
-            make_agent=self.home_context.agent_for_client if toolbox else None,
+            make_agent=self.home_context.agent if toolbox else None,
             executor=toolbox.executor if toolbox else None,
             transcriber=transcriber if "stt" in self.engines else None,
             stt_model_name=self.models.stt_choice.model_name if "stt" in self.engines else "",
@@ -273,13 +259,13 @@ class AssistantRuntime:
             # Not on the bus, whose subscribers expect events of the local room only.
             record=TurnMetricsRecorder(self.records.log),
             keep=self.records.log,
-            confirmation=lambda: [*(pipeline.confirmation for pipeline in self._pipelines), *self.lines.confirmation()],
-            session_factory=self.lines.session_factory(self.bus),
+            confirmation=self.voice_sessions.confirmation,
+            session_factory=self.voice_sessions.session_factory(self.bus),
             dashboard=DashboardData(
                 self.settings,
                 self.folders,
                 toolbox,
-                engines=self._health.report,
+                engines=lambda: self._health.report(self.engines.states()),
                 turns=self.records.between,
                 problem=lambda: self.record_problem,
             ),
@@ -333,8 +319,8 @@ class AssistantRuntime:
                 is_spoken_to=is_spoken_to,
                 hears_over_itself=hears_over_itself,
             )
-            self._earcons.push_async_callback(earcons.close)
-            self._earcons.enter_context(self.bus.listening(earcons))
+            self._running.push_async_callback(earcons.close)
+            self._running.enter_context(self.bus.listening(earcons))
 
     def _wake_state(self) -> tuple[WakeState, Transcriber]:
         """Return the wake state and a transcriber that removes the wake phrase."""
@@ -362,19 +348,14 @@ class AssistantRuntime:
         detail, hint = (problem.message, problem.hint) if problem else ("", "")
         self.bus.publish(StateChanged(part=part, detail=detail, hint=hint))
 
-    async def _close(self) -> None:
-        await self._earcons.aclose()
-        for pipeline in self._pipelines:
+    async def _close_state(self) -> None:
+        for pipeline in self.voice_sessions.pipelines:
             await pipeline.close()
         await self.home_context.close()
         if self._memory is not None:
             await asyncio.to_thread(self._memory.close)
-        await self.engines.close()
-        self._watching.__exit__(None, None, None)
-        self._recording.__exit__(None, None, None)
 
 
 def _first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first exception of a nested group."""
     first = failures.exceptions[0]
     return _first_of(first) if isinstance(first, BaseExceptionGroup) else first

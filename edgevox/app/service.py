@@ -10,17 +10,16 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from edgevox import __version__
+from edgevox.app.engines import EngineHealth
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
 from edgevox.core.errors import ControlError, EdgevoxError
 from edgevox.core.events import (
     ConfirmationRequired,
-    EngineChanged,
     Event,
     ModelStarted,
     PlaybackFinished,
@@ -38,26 +37,13 @@ from edgevox.core.events import (
 )
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.platform import freeze_gc, release_free_memory
+from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 
 Doing: TypeAlias = Literal[
     "starting", "listening", "hearing", "understanding", "thinking", "speaking", "asking", "ringing"
 ]
-
-
-@dataclass
-class _Engine:
-    state: str
-    detail: str = ""
-    restarts: int = 0
-
-
-@dataclass
-class _Device:
-    is_there: bool = False
-    name: str = ""
-    detail: str = ""
 
 
 @dataclass
@@ -68,12 +54,13 @@ class StatusTracker:
     turns: int = 0
     failed_turns: int = 0
     _started_s: float = field(default_factory=time.monotonic)
-    _engines: dict[str, _Engine] = field(default_factory=dict)
-    _devices: dict[SoundDevice, _Device] = field(default_factory=dict)
+    _health: EngineHealth = field(default_factory=EngineHealth)
+    _devices: dict[SoundDevice, JsonObject] = field(default_factory=dict)
     _last_trouble: JsonObject | None = None
     _ringing: set[str] = field(default_factory=set)
 
     def __call__(self, event: Event) -> None:
+        self._health(event)
         match event:
             case SpeechStarted():
                 self.doing = "hearing"
@@ -97,14 +84,10 @@ class StatusTracker:
                 self.set_idle()
             case SpeechDropped() | PlaybackFinished():
                 self.set_idle()
-            case EngineChanged(engine=name, state=state, detail=detail):
-                engine = self._engines.setdefault(name, _Engine(state))
-                engine.state, engine.detail = state, detail
-                engine.restarts += state == "restarting"
             case StateChanged(detail=detail) if detail:
                 self._last_trouble = {"at": _now(), "message": detail}
             case SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
-                self._devices[kind] = _Device(is_there, name, detail)
+                self._devices[kind] = {"is_there": is_there, "name": name, "detail": detail}
             case _:
                 pass
 
@@ -113,14 +96,13 @@ class StatusTracker:
         self.doing = "ringing" if self._ringing else "listening"
 
     def facts(self) -> JsonObject:
-        """Return the status as JSON."""
         return {
             "pid": os.getpid(),
             "version": __version__,
             "up_s": round(time.monotonic() - self._started_s),
             "state": self.doing,
-            "devices": {kind: _of(device) for kind, device in self._devices.items()},
-            "engines": {name: _of(engine) for name, engine in self._engines.items()},
+            "devices": dict(self._devices),
+            "engines": self._health.report(),
             "turns": self.turns,
             "failed_turns": self.failed_turns,
             "last_trouble": self._last_trouble,
@@ -129,10 +111,6 @@ class StatusTracker:
 
 def _now() -> str:
     return dt.datetime.now().astimezone().isoformat(timespec="seconds")
-
-
-def _of(entry: _Engine | _Device) -> JsonObject:
-    return dict(vars(entry))
 
 
 log = logging.getLogger(__name__)
@@ -169,8 +147,7 @@ class ServiceSession:
 class SessionFactory(Protocol):
     """Builds the parts of a session; every method may raise EdgevoxError."""
 
-    def settings(self) -> Settings:
-        """Load the current settings."""
+    def settings(self) -> Settings: ...
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
         """Build a runtime, not started yet, whose models are downloaded."""
@@ -196,7 +173,8 @@ class AssistantService:
         """The last turn of earlier sessions."""
         self._factory = factory
         self._on_ready = on_ready
-        self._wanted: tuple[AssistantRuntime, Settings] | None = None
+        self._wanted: AssistantRuntime | None = None
+        """The runtime of the next session."""
         self._reload = asyncio.Event()
         self._began: asyncio.Future[None] | None = None
 
@@ -206,8 +184,8 @@ class AssistantService:
         await self._run_session(runtime)
         while self._wanted is not None:
             release_free_memory()
-            before, (runtime, settings) = self.settings, self._wanted
-            self._wanted, self.settings = None, settings
+            before, runtime, self._wanted = self.settings, self._wanted, None
+            self.settings = runtime.settings
             try:
                 await self._run_session(runtime)
             except EdgevoxError as error:
@@ -234,7 +212,7 @@ class AssistantService:
         changed = changed_names(self.settings, settings)
         if changed:
             log.info("new settings: %s", ", ".join(changed))
-            self._wanted = (self._factory.runtime(settings), settings)
+            self._wanted = self._factory.runtime(settings)
             self._began = asyncio.get_running_loop().create_future()
             self._reload.set()
             await asyncio.shield(self._began)
@@ -249,7 +227,7 @@ class AssistantService:
             await running.enter_async_context(runtime)
             sound = await running.enter_async_context(self._factory.sound(runtime.settings, runtime.bus.publish))
             speaks = runtime.settings.tts.enabled
-            loop = runtime.voice_loop(sound, sound if speaks else None, partial(_duplex, sound))
+            loop = runtime.voice_loop(sound, sound if speaks else None, lambda: sound.duplex)
             session = ServiceSession(runtime, sound, loop)
             await running.enter_async_context(self._factory.session_context(session))
             _mute(session, is_muted=self.is_muted)
@@ -261,28 +239,21 @@ class AssistantService:
             try:
                 await self._run_until_reload(session)
                 if self._wanted is not None:
-                    self._wanted[0].take_over(runtime)
+                    self._wanted.take_over(runtime)
             finally:
                 self.session = None
                 self.last_record = runtime.records.last or self.last_record
 
     async def _run_until_reload(self, session: ServiceSession) -> None:
-        listening = asyncio.create_task(session.loop.run())
-        reloading = asyncio.create_task(self._reload.wait())
-        try:
+        async with background_task(session.loop.run()) as listening, background_task(self._reload.wait()) as reloading:
             await asyncio.wait((listening, reloading), return_when=asyncio.FIRST_COMPLETED)
             if not listening.done():
                 await _wait_for_turn_end(session)
-        finally:
-            reloading.cancel()
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
         if not listening.cancelled():
             listening.result()
 
 
 def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
-    """Return the dotted names of the changed settings."""
     old, new = _flat(before.model_dump()), _flat(after.model_dump())
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
 
@@ -295,10 +266,6 @@ def _flat(values: JsonObject, prefix: str = "") -> dict[str, object]:
         else:
             flat[prefix + name] = value
     return flat
-
-
-def _duplex(sound: AudioDevices) -> Duplex:
-    return sound.duplex
 
 
 def _mute(session: ServiceSession, *, is_muted: bool) -> None:

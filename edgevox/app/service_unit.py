@@ -17,6 +17,7 @@ from pathlib import Path
 
 from edgevox.core.errors import ConfigError, EdgevoxError
 from edgevox.core.platform import unix_socket, user_id
+from edgevox.core.turn import background_task
 
 UNIT = "edgevox.service"
 _SYSTEMCTL_WITHIN_S = 120.0
@@ -61,7 +62,6 @@ WantedBy=default.target
 
 
 def unit_path() -> Path:
-    """Return the path of the unit file."""
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(config) / "systemd" / "user" / UNIT
 
@@ -145,12 +145,10 @@ LABEL = "org.edgevox.assistant"
 
 
 def agent_path(home: Path) -> Path:
-    """Return the path of the launchd agent file."""
     return home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
 
 def agent_text(command: Sequence[str], environment: Mapping[str, str], log_folder: Path) -> str:
-    """Return the launchd agent file."""
     content = {
         "Label": LABEL,
         "ProgramArguments": list(command),
@@ -201,12 +199,8 @@ class SystemdNotifier:
                 self.notify(WATCHDOG="1")
                 await asyncio.sleep(self.watched_every_s / 2)
 
-        pinging = asyncio.create_task(ping())
-        try:
+        async with background_task(ping()):
             yield
-        finally:
-            pinging.cancel()
-            await asyncio.gather(pinging, return_exceptions=True)
 
 
 LOG_FILE_NAME = "edgevox.log"

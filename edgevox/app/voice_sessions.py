@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.tool_loop import Confirm
 from edgevox.app.engines import Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.audio.aec.canceller import EchoCanceller
 from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
-from edgevox.core.events import Bus
+from edgevox.core.events import Bus, Publish
 from edgevox.dialogue import (
+    AlarmState,
     BargeInDetector,
     BuiltinCommands,
     ConfirmationDialog,
+    Loudspeaker,
     Pipeline,
     Synthesizer,
     Transcriber,
@@ -28,6 +32,7 @@ from edgevox.dialogue.transcriber import TranscriptTap
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED
 from edgevox.llm.presets import ModelPreset
 from edgevox.server.assistant import VoiceSession, VoiceSessionFactory
+from edgevox.tools.policy import LOCAL, Caller
 
 
 class BargeInSelector:
@@ -66,52 +71,50 @@ class BargeInSelector:
 _MARGIN_S = 0.2
 
 
+@dataclass(eq=False)
 class VoiceSessionManager:
-    """Opens voice sessions of remote clients; `conversation` gives a caller's history by name.
+    """Builds pipelines, and opens voice sessions of remote clients; `conversation` gives a history by its name.
 
-    Alarms do not ring in one, and no wake word is needed: the client has pressed a button.
+    Alarms do not ring in a session, and no wake word is needed: the client has pressed a button.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        preset: ModelPreset,
-        engines: Engines,
-        home_context: Callable[[], HomeContext],
-        *,
-        conversation: Callable[[str], Conversation],
-        transcriber: Callable[[], Transcriber],
-        voice: Callable[[], Synthesizer],
-    ) -> None:
-        self._settings = settings
-        self._preset = preset
-        self._engines = engines
-        self._home_context = home_context
-        self._conversation = conversation
-        self._transcriber = transcriber
-        self._voice = voice
-        self._open: list[Pipeline] = []
+    settings: Settings
+    preset: ModelPreset
+    engines: Engines
+    home_context: Callable[[], HomeContext]
+    conversation: Callable[[str], Conversation]
+    transcriber: Callable[[], Transcriber]
+    voice: Callable[[], Synthesizer]
+    pipelines: list[Pipeline] = field(default_factory=list)
+    """The pipelines of the open sessions, and the local one."""
 
     def session_factory(self, bus: Bus) -> VoiceSessionFactory:
         """Return the session factory for the server; `bus` has the events of the local room."""
         return VoiceSessionFactory(
             self.open,
             bus,
-            listens="stt" in self._engines,
-            speaks="tts" in self._engines,
-            longest_pause_s=AFTER_UNFINISHED * self._settings.audio.hangover_ms / 1000 + _MARGIN_S,
+            listens="stt" in self.engines,
+            speaks="tts" in self.engines,
+            longest_pause_s=AFTER_UNFINISHED * self.settings.audio.hangover_ms / 1000 + _MARGIN_S,
         )
 
     def confirmation(self) -> list[ConfirmationDialog]:
-        """Return the confirmation dialogs of the open sessions."""
-        return [pipeline.confirmation for pipeline in self._open]
+        """Return the confirmation dialogs of all open pipelines."""
+        return [pipeline.confirmation for pipeline in self.pipelines]
 
     @asynccontextmanager
     async def open(self, session: VoiceSession) -> AsyncIterator[VoiceLoop]:
         """Open a voice loop for the duration of the block."""
-        pipeline = self._pipeline(session)
-        audio = self._settings.audio
-        self._open.append(pipeline)
+        pipeline = self.pipeline(
+            session.publish,
+            self.conversation(f"line {session.caller.name}"),
+            TranscriptTap(self.transcriber(), session.on_transcript) if "stt" in self.engines else None,
+            session.loudspeaker,
+            caller=session.caller,
+            confirm=session.confirm,
+        )
+        audio = self.settings.audio
+        self.pipelines.append(pipeline)
         try:
             yield VoiceLoop(
                 session.audio_source,
@@ -122,24 +125,40 @@ class VoiceSessionManager:
                 wake_state=WakeState(publish=session.publish),
             )
         finally:
-            self._open.remove(pipeline)
+            self.pipelines.remove(pipeline)
             await pipeline.close()
 
-    def _pipeline(self, session: VoiceSession) -> Pipeline:
-        home_context, publish = self._home_context(), session.publish
-        confirmation = ConfirmationDialog(publish)
-        conversation = self._conversation(f"line {session.caller.name}")
-        confirm = session.confirm or confirmation
+    def pipeline(
+        self,
+        publish: Publish,
+        conversation: Conversation | None,
+        transcriber: Transcriber | None,
+        loudspeaker: Loudspeaker | None,
+        *,
+        caller: Caller = LOCAL,
+        confirm: Confirm | None = None,
+        alarm_state: AlarmState | None = None,
+    ) -> Pipeline:
+        """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
+        home_context = self.home_context()
+        dialog = ConfirmationDialog(publish)
         return Pipeline(
-            home_context.agent(self._engines.llm, conversation, confirm, publish, session.caller),
-            preset=self._preset.name,
+            home_context.agent(
+                model=self.engines.llm,
+                conversation=conversation,
+                confirm=confirm or dialog,
+                publish=publish,
+                caller=caller,
+            ),
+            preset=self.preset.name,
             publish=publish,
-            transcriber=TranscriptTap(self._transcriber(), session.heard) if "stt" in self._engines else None,
-            voice=self._voice() if session.loudspeaker else None,
-            loudspeaker=session.loudspeaker,
-            confirmation=confirmation,
-            words=BuiltinCommands(home_context.examples()),
-            warms_prefix=True,
-            languages=self._engines.languages,
-            ask_below=self._settings.stt.ask_below,
+            transcriber=transcriber,
+            voice=self.voice() if loudspeaker else None,
+            loudspeaker=loudspeaker,
+            confirmation=dialog,
+            words=BuiltinCommands(home_context.examples()) if conversation is not None else None,
+            alarm_state=alarm_state,
+            warms_prefix=conversation is not None,
+            languages=self.engines.languages,
+            ask_below=self.settings.stt.ask_below,
         )

@@ -14,7 +14,7 @@ import logging
 import math
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,9 +79,9 @@ class TurnMetrics:
     outcome: str
     error_code: str | None
     total_ms: float
-    prompt_tokens: int
-    cached_tokens: int
-    generated_tokens: int
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
     dropped_samples: int = 0
     transcribed_early_ms: float = 0.0
     """Time that the recogniser worked before the endpoint; part of no stage."""
@@ -92,6 +92,14 @@ class TurnMetrics:
     @property
     def timings_ms(self) -> dict[str, float]:
         return {stage.name: stage.ms for stage in self.stages} | {"total": self.total_ms}
+
+    @property
+    def ended_s(self) -> float:
+        """The end of the turn in seconds since 1970; minus infinity if it is unreadable."""
+        try:
+            return dt.datetime.fromisoformat(self.at).timestamp()
+        except (ValueError, TypeError, OverflowError):
+            return -math.inf
 
 
 class TurnMetricsRecorder:
@@ -156,9 +164,6 @@ def ring_record_of(started: RingStarted, ended: RingEnded) -> TurnMetrics:
         outcome=ended.how,
         error_code="unheard" if ended.error else None,
         total_ms=_ms(ended.at_s - started.at_s),
-        prompt_tokens=0,
-        cached_tokens=0,
-        generated_tokens=0,
     )
 
 
@@ -241,20 +246,27 @@ class TurnLog:
 
     def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
         """The turns that ended in this period, oldest first. Raises StateError."""
-        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
-        return [record for record in records if record and from_s <= _moment_s(record) < until_s]
+        return [record for record in self._records() if from_s <= record.ended_s < until_s]
 
     def moments(self) -> dict[str, float]:
         """The end of each recorded turn by its id, in seconds since 1970. Raises StateError."""
-        records = map(_parse, (line for path in (self._older, self._path) for line in _lines(path)))
-        return {record.turn_id: _moment_s(record) for record in records if record}
+        return {record.turn_id: record.ended_s for record in self._records()}
+
+    def _records(self) -> Iterator[TurnMetrics]:
+        lines = (line for path in (self._older, self._path) for line in _lines(path))
+        return filter(None, map(_parse, lines))
 
     def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
         """Delete the records of this period, and every unreadable line. Raises StateError."""
+
+        def is_kept(line: str) -> bool:
+            record = _parse(line)
+            return record is not None and not from_s <= record.ended_s < until_s
+
         deleted = 0
         for path in (self._older, self._path):
             lines = _lines(path)
-            kept = [line for line in lines if _is_outside(line, from_s, until_s)]
+            kept = list(filter(is_kept, lines))
             if len(kept) < len(lines):
                 _replace(path, kept)
                 deleted += len(lines) - len(kept)
@@ -262,11 +274,8 @@ class TurnLog:
 
     def last(self) -> TurnMetrics | None:
         """The newest readable record, or None. Raises StateError."""
-        for path in (self._path, self._older):
-            for line in reversed(_lines(path)):
-                if record := _parse(line):
-                    return record
-        return None
+        lines = (line for path in (self._path, self._older) for line in reversed(_lines(path)))
+        return next(filter(None, map(_parse, lines)), None)
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -289,18 +298,6 @@ def _lines(path: Path) -> list[str]:
         return []
     except OSError as error:
         raise StateError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
-
-
-def _is_outside(line: str, from_s: float, until_s: float) -> bool:
-    record = _parse(line)
-    return record is not None and not from_s <= _moment_s(record) < until_s
-
-
-def _moment_s(record: TurnMetrics) -> float:
-    try:
-        return dt.datetime.fromisoformat(record.at).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return -math.inf
 
 
 def _replace(path: Path, lines: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import uuid
 from collections.abc import AsyncGenerator, Iterator
@@ -14,20 +13,24 @@ from pydantic import Field
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat.input import (
+    ChatBody,
     ChatInput,
     ReplyEnd,
+    ReplyFormat,
     ReplyPart,
     ReplyText,
     ReplyToolCall,
+    StopString,
+    ToolName,
     Usage,
     checked_count,
     in_order,
+    tool_schema,
+    whole_reply,
+    with_given,
 )
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, sse_event
-
-_Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
-_Stop: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class _Text(RequestBody):
@@ -38,7 +41,7 @@ class _Text(RequestBody):
 class _ToolUse(RequestBody):
     type: Literal["tool_use"]
     id: str
-    name: _Name
+    name: ToolName
     input: dict[str, Any]
 
 
@@ -58,7 +61,7 @@ class _Thought(RequestBody):
 _Block: TypeAlias = Annotated[_Text | _ToolUse | _ToolResult | _Thought, Field(discriminator="type")]
 
 
-class _Said(RequestBody):
+class _Message(RequestBody):
     role: Literal["user", "assistant"]
     content: str | list[_Block]
 
@@ -82,16 +85,10 @@ class _Said(RequestBody):
 
 
 class _Tool(RequestBody):
-    name: _Name
+    name: ToolName
     description: str | None = None
     input_schema: dict[str, Any]
     type: Literal["custom"] | None = None
-
-    def schema_of_tool(self) -> JsonObject:
-        function: dict[str, Any] = {"name": self.name, "parameters": self.input_schema}
-        if self.description:
-            function["description"] = self.description
-        return {"type": "function", "function": function}
 
 
 class _Choice(RequestBody):
@@ -101,43 +98,41 @@ class _Choice(RequestBody):
 
 class _NamedChoice(RequestBody):
     type: Literal["tool"]
-    name: _Name
+    name: ToolName
     disable_parallel_tool_use: bool | None = None
 
 
-class MessagesBody(RequestBody):
+class MessagesBody(ChatBody):
     """The supported fields of a request."""
 
-    model: str
     max_tokens: int = Field(ge=1)
-    messages: list[_Said] = Field(min_length=1)
+    messages: list[_Message] = Field(min_length=1)
     system: str | list[_Text] | None = None
     tools: list[_Tool] | None = None
     tool_choice: Annotated[_Choice | _NamedChoice, Field(discriminator="type")] | None = None
-    stop_sequences: Annotated[list[_Stop], Field(max_length=16)] | None = None
-    stream: bool | None = None
+    stop_sequences: Annotated[list[StopString], Field(max_length=16)] | None = None
     temperature: float | None = Field(None, ge=0, le=1)
     top_p: float | None = Field(None, gt=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
 
+    def reply_format(self, model: str) -> MessageReply:
+        return MessageReply(model)
+
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
-        """Convert the request; `base` has the defaults. Raises ApiError."""
         checked_count(len(self.messages), limits.max_messages, "messages")
         checked_count(len(self.tools or ()), limits.max_tools, "tools")
-        names = [tool.name for tool in self.tools or ()]
-        said = [message for one in self.messages for message in one.messages()]
+        tools = None
+        if self.tools is not None:
+            tools = tuple(tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools)
+        messages = [message for one in self.messages for message in one.messages()]
         system = [Message("system", _joined(self.system))] if self.system else []
         return ChatInput(
-            in_order([*system, *said], names),
-            tools=None if self.tools is None else tuple(tool.schema_of_tool() for tool in self.tools),
+            in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
+            tools=tools,
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
-            sampling=dataclasses.replace(
-                base,
-                max_tokens=self.max_tokens,
-                temperature=base.temperature if self.temperature is None else self.temperature,
-                top_p=self.top_p or base.top_p,
-                top_k=base.top_k if self.top_k is None else self.top_k,
+            sampling=with_given(
+                base, max_tokens=self.max_tokens, temperature=self.temperature, top_p=self.top_p, top_k=self.top_k
             ),
             stop=tuple(self.stop_sequences or ()),
         )
@@ -163,72 +158,58 @@ def _joined(content: str | list[_Text]) -> str:
     return content if isinstance(content, str) else "\n".join(block.text for block in content)
 
 
-class MessageReply:
+class MessageReply(ReplyFormat):
     """Formats one answer of `model`."""
 
     def __init__(self, model: str) -> None:
         self._head = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
 
     async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
-        blocks: list[dict[str, Any]] = []
-        ended: ReplyEnd | None = None
-        async for part in parts:
-            match part:
+        pieces, ended = await whole_reply(parts)
+        blocks: list[JsonObject] = []
+        for piece in pieces:
+            match piece:
                 case ReplyText(text):
-                    if not blocks or blocks[-1]["type"] != "text":
-                        blocks.append({"type": "text", "text": ""})
-                    blocks[-1]["text"] += text
+                    blocks.append({"type": "text", "text": text})
                 case ReplyToolCall(call):
-                    given = json.loads(call.arguments)
-                    blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": given})
-                case ReplyEnd():
-                    ended = part
-                case _:
-                    assert_never(part)
-        assert ended is not None
+                    arguments = json.loads(call.arguments)
+                    blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
         return {**self._head, "content": blocks, **_stop(ended), "usage": _usage(ended.usage)}
 
     async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """Format as server-sent events; closing it closes the parts."""
-        async with aclosing(parts):
-            async for one in self._events(parts):
-                yield one
-
-    async def _events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """Start, extend and stop one content block after another."""
+        """Start, extend and stop one content block after another; closing it closes the parts."""
         index = -1
         has_begun = is_text_open = False
-        async for part in parts:
-            if not has_begun:  # not before the first part: until then the request can still fail
-                has_begun = True
-                yield self._start()
-            if is_text_open and not isinstance(part, ReplyText):
-                yield _event("content_block_stop", index=index)
-                is_text_open = False
-            match part:
-                case ReplyText(text):
-                    if not is_text_open:
-                        is_text_open = True
-                        index += 1
-                        block: JsonObject = {"type": "text", "text": ""}
-                        yield _event("content_block_start", index=index, content_block=block)
-                    yield _event("content_block_delta", index=index, delta={"type": "text_delta", "text": text})
-                case ReplyToolCall(call):
-                    index += 1
-                    block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
-                    yield _event("content_block_start", index=index, content_block=block)
-                    delta = {"type": "input_json_delta", "partial_json": call.arguments}
-                    yield _event("content_block_delta", index=index, delta=delta)
+        async with aclosing(parts):
+            async for part in parts:
+                if not has_begun:  # not before the first part: until then the request can still fail
+                    has_begun = True
+                    yield self._start()
+                if is_text_open and not isinstance(part, ReplyText):
                     yield _event("content_block_stop", index=index)
-                case ReplyEnd():
-                    yield _event("message_delta", delta=_stop(part), usage=_usage(part.usage))
-                case _:
-                    assert_never(part)
+                    is_text_open = False
+                match part:
+                    case ReplyText(text):
+                        if not is_text_open:
+                            is_text_open = True
+                            index += 1
+                            block: JsonObject = {"type": "text", "text": ""}
+                            yield _event("content_block_start", index=index, content_block=block)
+                        yield _event("content_block_delta", index=index, delta={"type": "text_delta", "text": text})
+                    case ReplyToolCall(call):
+                        index += 1
+                        block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+                        yield _event("content_block_start", index=index, content_block=block)
+                        delta = {"type": "input_json_delta", "partial_json": call.arguments}
+                        yield _event("content_block_delta", index=index, delta=delta)
+                        yield _event("content_block_stop", index=index)
+                    case ReplyEnd():
+                        yield _event("message_delta", delta=_stop(part), usage=_usage(part.usage))
+                    case _:
+                        assert_never(part)
         yield _event("message_stop")
 
-    @staticmethod
-    def format_error(error: ApiError) -> bytes:
-        """Format an error in the middle of the stream."""
+    def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_anthropic(), "error")
 
     def _start(self) -> bytes:

@@ -35,8 +35,8 @@ from edgevox.tools.results import ToolStats
 class VoiceSession:
     """A remote client: its audio source and loudspeaker, its caller, and the sink for its events.
 
-    Without `confirm`, the client itself is asked, by voice and on its screen. `heard` gets every transcript,
-    including provisional ones. `duplex` is the echo handling of the client.
+    Without `confirm`, the client itself is asked, by voice and on its screen. `on_transcript` gets every
+    transcript, including provisional ones. `duplex` is the echo handling of the client.
     """
 
     audio_source: AudioSource
@@ -44,24 +44,18 @@ class VoiceSession:
     caller: Caller
     publish: Publish
     confirm: Confirm | None = None
-    heard: Callable[[Transcript], None] = lambda _transcript: None
+    on_transcript: Callable[[Transcript], None] = lambda _transcript: None
     duplex: Duplex = "device"
-
-
-class OpenVoiceSession(Protocol):
-    """Opens the voice loop of a session for the duration of a block."""
-
-    def __call__(self, session: VoiceSession) -> AbstractAsyncContextManager[VoiceLoop]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceSessionFactory:
-    """Opens voice sessions of remote clients.
+    """Opens voice sessions of remote clients, each for the duration of a block.
 
     `longest_pause_s` is the longest silence before an endpoint; the `bus` has the events of the local room.
     """
 
-    open: OpenVoiceSession
+    open: Callable[[VoiceSession], AbstractAsyncContextManager[VoiceLoop]]
     bus: Bus
     listens: bool
     speaks: bool
@@ -71,17 +65,10 @@ class VoiceSessionFactory:
 class DashboardTools(Protocol):
     """The parts of the toolbox that the dashboard shows."""
 
-    @property
-    def home(self) -> ConnectedHome: ...
-
-    @property
-    def registry(self) -> ToolRegistry: ...
-
-    @property
-    def stats(self) -> ToolStats: ...
-
-    @property
-    def not_offered(self) -> Mapping[str, str]: ...
+    home: ConnectedHome
+    registry: ToolRegistry
+    stats: ToolStats
+    not_offered: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Bounded request queues, one per engine.
+"""Bounded request queues, one per engine, and STT and TTS in short turns.
 
 A reply to a program pauses while the local speaker is served, and resumes afterwards.
 """
@@ -10,13 +10,16 @@ import dataclasses
 import math
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager
+
+import numpy as np
 
 from edgevox.config import ServerSettings
 from edgevox.core.events import Event
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest
+from edgevox.core.types import Audio, ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest, Transcript
+from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
 from edgevox.server.http.errors import ApiError
 from edgevox.server.scheduling import ClientKey, LocalSpeakerPriority, RetryReservations, RoundRobinLock
@@ -45,7 +48,10 @@ class EngineQueue:
         self._clock = clock
         self._turns = RoundRobinLock()
         self._reservations = RetryReservations()
-        self._room = LocalSpeakerPriority(self._pause, self._go_on)
+        self.on_event = LocalSpeakerPriority(self._pause, self._go_on).on_event
+        """Handles an event of the local room."""
+        self.turn = self._turns.turn
+        """Holds the engine during a block, in round-robin order by client; keep the work short."""
         self._going_on: asyncio.TimerHandle | None = None
         self._busy_s = 0.0
         self._busy_since_s = 0.0
@@ -54,10 +60,6 @@ class EngineQueue:
         self.admitted = 0
         """Number of running and waiting requests."""
         self.refused = 0
-
-    def on_event(self, event: Event) -> None:
-        """Handle an event of the local room."""
-        self._room.on_event(event)
 
     def check_capacity(self, client_key: ClientKey | None) -> None:
         """Raises ApiError if the queue is full; called before the request is parsed."""
@@ -97,15 +99,6 @@ class EngineQueue:
             self.admitted -= 1
             if not self.admitted:
                 self._busy_s = self._left_s[-1]
-
-    @asynccontextmanager
-    async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
-        """Hold the engine during the block, in round-robin order by client; keep the work short.
-
-        An interrupted request that `goes_on` comes first.
-        """
-        async with self._turns.turn(who, goes_on=goes_on):
-            yield
 
     def _pause(self) -> None:
         """Start nothing new while the local speaker is served."""
@@ -206,3 +199,63 @@ class EngineQueues:
     def on_event(self, event: Event) -> None:
         for queue in (self.model, self.transcriber, self.speaking):
             queue.on_event(event)
+
+
+MAX_PIECE_S = 28.0
+"""Whisper processes up to 30 s at once and cannot be interrupted."""
+
+_SEARCHED_S = 6.0
+_BLOCK_S = 0.05
+
+
+def split_at_pauses(audio: Audio, max_s: float = MAX_PIECE_S) -> Iterator[Audio]:
+    """Split audio without loss into pieces of at most `max_s`."""
+    rate, samples = audio.rate_hz, audio.samples
+    longest, searched = int(max_s * rate), int(min(_SEARCHED_S, max_s / 2) * rate)
+    start = 0
+    while len(samples) - start > longest:
+        cut = start + longest - searched + _quietest(samples[start + longest - searched : start + longest], rate)
+        yield Audio(samples[start:cut], rate)
+        start = cut
+    yield Audio(samples[start:], rate)
+
+
+def _quietest(samples: np.typing.NDArray[np.float32], rate_hz: int) -> int:
+    """Return the middle of the quietest block."""
+    block = max(1, int(_BLOCK_S * rate_hz))
+    blocks = samples[: len(samples) // block * block].reshape(-1, block)
+    return int(np.argmin(np.square(blocks).sum(axis=1))) * block + block // 2
+
+
+async def transcribe_in_turns(audio: Audio, transcriber: Transcriber, queue: EngineQueue, who: str) -> list[Transcript]:
+    """Transcribe audio piece by piece, releasing the queue in between. Raises EngineFailed."""
+    cancel = CancelFlag()
+    try:
+        transcripts = []
+        for piece in split_at_pauses(audio):
+            async with queue.turn(who):
+                transcripts.append(await transcriber.transcribe(piece, cancel))
+        return transcripts
+    finally:
+        cancel.set()
+
+
+def joined_text(transcripts: list[Transcript]) -> str:
+    return " ".join(filter(None, (one.text.strip() for one in transcripts)))
+
+
+async def synthesize(
+    assistant: Assistant, queue: EngineQueue, sentences: Iterable[str], who: str, speed: float = 1.0
+) -> AsyncGenerator[Audio, None]:
+    """Synthesize sentence by sentence, releasing the queue in between. Raises EngineFailed and ModelError."""
+    assert assistant.voice is not None
+    voice, cancel = assistant.voice(speed), CancelFlag()
+    try:
+        with queue.place():
+            for sentence in sentences:
+                sounds = voice.speak(sentence, cancel, assistant.voice_language)
+                async with queue.turn(who), aclosing(sounds):
+                    async for sound in sounds:
+                        yield sound
+    finally:
+        cancel.set()

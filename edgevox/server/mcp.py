@@ -8,8 +8,8 @@ hijack.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -144,12 +144,8 @@ def ask_tool(ask: Ask) -> Tool:
         Args:
             question: what to ask, as a person would say it
         """
-        try:
+        with _as_tool_error():
             return await ask(question)
-        except ToolError:
-            raise
-        except EdgevoxError as error:
-            raise ToolError(error.message) from error
 
     return ask_assistant
 
@@ -164,7 +160,8 @@ def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
         Args:
             text: what to say
         """
-        await _in_the_room(intercom.say(text))
+        with _as_tool_error():
+            await intercom.say(text)
         return "said"
 
     @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
@@ -175,11 +172,11 @@ def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
 
         Args:
             prompt: what to say first, such as a question
-            within_s: how long to wait for somebody to begin
+            within_s: how long to wait for speech to begin
         """
-        await _in_the_room(intercom.say(prompt))
-        heard = await _in_the_room(intercom.listen(within_s))
-        return heard or "nobody said anything"
+        with _as_tool_error():
+            await intercom.say(prompt)
+            return await intercom.listen(within_s) or "no speech was heard"
 
     return say, listen
 
@@ -189,9 +186,12 @@ def file_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
     return replace(transcribe_tool(transcribe, folders), name="transcribe", examples=())
 
 
-async def _in_the_room(action: Awaitable[str | None]) -> str | None:
+@contextmanager
+def _as_tool_error() -> Iterator[None]:
     try:
-        return await action
+        yield
+    except ToolError:
+        raise
     except EdgevoxError as error:
         raise ToolError(error.message) from error
 

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any, Literal, TypeAlias, assert_never
+from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import Field
 
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat.input import (
+    ChatBody,
     ChatInput,
     ReplyEnd,
+    ReplyFormat,
     ReplyPart,
     ReplyText,
     ReplyToolCall,
+    StopString,
+    ToolName,
     Usage,
     checked_count,
     in_order,
+    tool_schema,
+    whole_reply,
+    with_given,
 )
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody, sse_event
 
-_Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
-_Stop: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _MAX_SEED = 2**32 - 1
 _FUNCTION_ID = "function"
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
@@ -39,7 +43,7 @@ class _Part(RequestBody):
 
 
 class _CalledFunction(RequestBody):
-    name: _Name
+    name: ToolName
     arguments: str = "{}"
 
 
@@ -49,7 +53,7 @@ class _Call(RequestBody):
     function: _CalledFunction
 
 
-class _Said(RequestBody):
+class _Message(RequestBody):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[_Part] | None = None
     tool_calls: list[_Call] | None = None
@@ -82,15 +86,9 @@ class _Said(RequestBody):
 
 
 class _Function(RequestBody):
-    name: _Name
+    name: ToolName
     description: str | None = None
     parameters: dict[str, Any] | None = None
-
-    def schema_of_tool(self) -> JsonObject:
-        function = {"name": self.name, "parameters": self.parameters or _NO_PARAMETERS}
-        if self.description:
-            function["description"] = self.description
-        return {"type": "function", "function": function}
 
 
 class _Tool(RequestBody):
@@ -99,7 +97,7 @@ class _Tool(RequestBody):
 
 
 class _Named(RequestBody):
-    name: _Name
+    name: ToolName
 
 
 class _NamedFunction(RequestBody):
@@ -121,11 +119,10 @@ class _StreamOptions(RequestBody):
     include_usage: bool | None = None
 
 
-class ChatCompletionBody(RequestBody):
+class ChatCompletionBody(ChatBody):
     """The supported fields; unsupported ones that would change the answer are rejected."""
 
-    model: str
-    messages: list[_Said] = Field(min_length=1)
+    messages: list[_Message] = Field(min_length=1)
     tools: list[_Tool] | None = None
     tool_choice: Literal["auto", "none", "required"] | _NamedFunction | None = None
     parallel_tool_calls: bool | None = None
@@ -133,13 +130,12 @@ class ChatCompletionBody(RequestBody):
     function_call: Literal["auto", "none"] | _Named | None = None
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None
-    stop: _Stop | Annotated[list[_Stop], Field(max_length=16)] | None = None
+    stop: StopString | Annotated[list[StopString], Field(max_length=16)] | None = None
     seed: int | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, ge=1)
     max_completion_tokens: int | None = Field(None, ge=1)
-    stream: bool | None = None
     stream_options: _StreamOptions | None = None
     n: int | None = Field(None, ge=1, le=1)
     logprobs: Literal[False] | None = None
@@ -151,25 +147,32 @@ class ChatCompletionBody(RequestBody):
         """Whether the request uses the deprecated `functions`, which allow at most one call."""
         return self.functions is not None
 
-    @property
-    def wants_usage(self) -> bool:
-        return self.stream_options is not None and bool(self.stream_options.include_usage)
+    def reply_format(self, model: str) -> Completion:
+        with_usage = self.stream_options is not None and bool(self.stream_options.include_usage)
+        return Completion(model, as_functions=self.uses_functions, with_usage=with_usage)
 
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
-        """Convert the request; `base` has the defaults. Raises ApiError."""
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
-        functions = self.functions if self.uses_functions else _functions(self.tools)
-        tools = None if functions is None else tuple(one.schema_of_tool() for one in functions)
+        functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
+        tools = None
+        if functions is not None:
+            tools = tuple(tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions)
         checked_count(len(self.messages), limits.max_messages, "messages")
         checked_count(len(tools or ()), limits.max_tools, "tools")
         names = [tool["function"]["name"] for tool in tools or ()]
         return ChatInput(
-            in_order([said.message() for said in self.messages], names),
+            in_order([one.message() for one in self.messages], names),
             tools=tools,
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
-            sampling=self._sampling(base),
+            sampling=with_given(
+                base,
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_completion_tokens or self.max_tokens,
+                seed=None if self.seed is None else self.seed % _MAX_SEED,
+            ),
             stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
             json_schema=self._json_schema(),
         )
@@ -182,15 +185,6 @@ class ChatCompletionBody(RequestBody):
                 return NamedTool(name)
             case "auto" | "none" | "required" as choice:
                 return choice
-
-    def _sampling(self, base: Sampling) -> Sampling:
-        return dataclasses.replace(
-            base,
-            temperature=base.temperature if self.temperature is None else self.temperature,
-            top_p=self.top_p or base.top_p,
-            max_tokens=self.max_completion_tokens or self.max_tokens or base.max_tokens,
-            seed=base.seed if self.seed is None else self.seed % _MAX_SEED,
-        )
 
     def _json_schema(self) -> JsonObject | None:
         if self.guided_json_schema is not None:
@@ -206,14 +200,10 @@ class ChatCompletionBody(RequestBody):
                 return {"type": "object"}
 
 
-def _functions(tools: list[_Tool] | None) -> list[_Function] | None:
-    return None if tools is None else [tool.function for tool in tools]
-
-
 _DONE = sse_event("[DONE]")
 
 
-class Completion:
+class Completion(ReplyFormat):
     """Formats one answer of `model`; `as_functions` uses the deprecated function calls."""
 
     def __init__(self, model: str, *, as_functions: bool = False, with_usage: bool = False) -> None:
@@ -222,20 +212,9 @@ class Completion:
         self._with_usage = with_usage
 
     async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
-        text = ""
-        calls: list[ToolCall] = []
-        ended: ReplyEnd | None = None
-        async for part in parts:
-            match part:
-                case ReplyText(piece):
-                    text += piece
-                case ReplyToolCall(call):
-                    calls.append(call)
-                case ReplyEnd():
-                    ended = part
-                case _:
-                    assert_never(part)
-        assert ended is not None
+        pieces, ended = await whole_reply(parts)
+        text = "".join(piece.text for piece in pieces if isinstance(piece, ReplyText))
+        calls = [piece.call for piece in pieces if isinstance(piece, ReplyToolCall)]
         message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
         if calls and self._as_functions:
             message["function_call"] = _function(calls[0])
@@ -244,42 +223,35 @@ class Completion:
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._reason(ended)}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
 
-    async def chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """Format as server-sent events; closing it closes the parts."""
-        async with aclosing(parts):
-            async for chunk in self._chunks(parts):
-                yield chunk
-
-    async def _chunks(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         calls = 0
         has_begun = False
-        async for part in parts:
-            if not has_begun:  # not before the first part: until then the request can still fail
-                has_begun = True
-                yield self._chunk({"role": "assistant", "content": ""})
-            match part:
-                case ReplyText(piece):
-                    yield self._chunk({"content": piece})
-                case ReplyToolCall(call) if self._as_functions:
-                    yield self._chunk({"function_call": _function(call)})
-                case ReplyToolCall(call):
-                    # The name comes first, as in OpenAI's stream; clients append the arguments.
-                    opening = {**_call(call), "function": {"name": call.name, "arguments": ""}, "index": calls}
-                    yield self._chunk({"tool_calls": [opening]})
-                    rest = {"index": calls, "function": {"arguments": call.arguments}}
-                    yield self._chunk({"tool_calls": [rest]})
-                    calls += 1
-                case ReplyEnd():
-                    yield self._chunk({}, self._reason(part))
-                    if self._with_usage:
-                        yield self._event([], _usage(part.usage))
-                case _:
-                    assert_never(part)
+        async with aclosing(parts):
+            async for part in parts:
+                if not has_begun:  # not before the first part: until then the request can still fail
+                    has_begun = True
+                    yield self._chunk({"role": "assistant", "content": ""})
+                match part:
+                    case ReplyText(piece):
+                        yield self._chunk({"content": piece})
+                    case ReplyToolCall(call) if self._as_functions:
+                        yield self._chunk({"function_call": _function(call)})
+                    case ReplyToolCall(call):
+                        # The name comes first, as in OpenAI's stream; clients append the arguments.
+                        opening = {**_call(call), "function": {"name": call.name, "arguments": ""}, "index": calls}
+                        yield self._chunk({"tool_calls": [opening]})
+                        rest = {"index": calls, "function": {"arguments": call.arguments}}
+                        yield self._chunk({"tool_calls": [rest]})
+                        calls += 1
+                    case ReplyEnd():
+                        yield self._chunk({}, self._reason(part))
+                        if self._with_usage:
+                            yield self._event([], _usage(part.usage))
+                    case _:
+                        assert_never(part)
         yield _DONE
 
-    @staticmethod
-    def format_error(error: ApiError) -> bytes:
-        """Format an error in the middle of the stream."""
+    def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_openai())
 
     def _reason(self, ended: ReplyEnd) -> str:

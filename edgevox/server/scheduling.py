@@ -43,9 +43,6 @@ class RetryReservations:
         self._served: dict[str, None] = {}
         """Connections whose last request was admitted: their next request is new, even if it looks the same."""
 
-    def __len__(self) -> int:
-        return len(self._reservations)
-
     def ahead_of(self, client_key: ClientKey | None, now_s: float) -> int:
         """Count the reservations before that of this client; all, if it has none."""
         reservation = self._of(client_key, now_s)
@@ -169,18 +166,16 @@ class LocalSpeakerPriority:
         self._speech_s = speech_s
         self._speech: asyncio.TimerHandle | None = None
         self._turns: set[str] = set()
-
-    @property
-    def is_busy(self) -> bool:
-        return self._speech is not None or bool(self._turns)
+        self.is_busy = False
 
     def on_event(self, event: Event) -> None:
         """Handle an event; must be called in the event loop."""
-        was_busy = self.is_busy
         match event:
             case SpeechStarted():
-                self._end_speech()
-                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._expire_speech)
+                if self._speech is not None:
+                    self._speech.cancel()
+                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._end_speech)
+                self._update()
             case SpeechDropped():
                 self._end_speech()
             case TurnStarted(source=source) if source != "api":
@@ -188,21 +183,16 @@ class LocalSpeakerPriority:
                 self._end_speech()
             case TurnEnded():
                 self._turns.discard(event.turn_id)
-            case _:
-                return
-        self._notify(was_busy)
-
-    def _expire_speech(self) -> None:
-        self._speech = None
-        self._notify(was_busy=True)
+                self._update()
 
     def _end_speech(self) -> None:
         if self._speech is not None:
             self._speech.cancel()
             self._speech = None
+        self._update()
 
-    def _notify(self, was_busy: bool) -> None:
-        if self.is_busy and not was_busy:
-            self._began()
-        elif was_busy and not self.is_busy:
-            self._ended()
+    def _update(self) -> None:
+        is_busy = self._speech is not None or bool(self._turns)
+        if is_busy != self.is_busy:
+            self.is_busy = is_busy
+            (self._began if is_busy else self._ended)()

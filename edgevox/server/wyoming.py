@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import cached_property
 
@@ -38,7 +38,7 @@ from edgevox.audio.dsp import Resampler
 from edgevox.config import ServerSettings
 from edgevox.core.errors import AudioError, ConfigError, EdgevoxError
 from edgevox.core.languages import ENGLISH, LANGUAGES
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Message, to_pcm16
 from edgevox.engines.wyoming import (
     CHANNELS,
@@ -51,52 +51,15 @@ from edgevox.engines.wyoming import (
     write_event,
 )
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio import synthesize_in_turns, transcribe_in_turns
 from edgevox.server.chat.input import ChatInput, ReplyText
 from edgevox.server.chat.service import ChatService
-from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.engine_queues import EngineQueues, joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.errors import ApiError, as_api_error, invalid
 from edgevox.tools.policy import Caller
 from edgevox.tts.sentences import SentenceSplitter
 
 _NAME = "edgevox"
 _US = Attribution("The EdgeVox developers", "")
-_ACT = "act"
-
-
-def describe(assistant: Assistant, scopes: tuple[str, ...]) -> Info:
-    """Describe STT, TTS and, if `scopes` allow it, intent handling of the assistant."""
-    return Info(
-        asr=[_stt_program(assistant)] if assistant.transcriber else [],
-        tts=[_tts_program(assistant)] if assistant.voice else [],
-        handle=[_tools(assistant, scopes)] if assistant.make_agent and scopes else [],
-    )
-
-
-def _stt_program(assistant: Assistant) -> AsrProgram:
-    name = assistant.stt_model_name
-    languages = [ENGLISH] if name.endswith(".en") else list(LANGUAGES)
-    model = AsrModel(name, _US, True, "recognises speech", None, languages)
-    return AsrProgram(_NAME, _US, True, "EdgeVox's ear", __version__, [model])
-
-
-def _tts_program(assistant: Assistant) -> TtsProgram:
-    voice = TtsVoice(assistant.voice_name, _US, True, "speaks", None, [assistant.voice_language])
-    return TtsProgram(_NAME, _US, True, "EdgeVox's voice", __version__, [voice], supports_synthesize_streaming=True)
-
-
-def _tools(assistant: Assistant, scopes: tuple[str, ...]) -> HandleProgram:
-    model = HandleModel(assistant.name, _US, True, "answers with its tools", None, list(LANGUAGES))
-    return HandleProgram(
-        _NAME,
-        _US,
-        True,
-        "EdgeVox and its tools",
-        __version__,
-        [model],
-        supports_handled_streaming=True,
-        supports_home_control=_ACT in scopes or "*" in scopes,
-    )
 
 
 class WyomingService:
@@ -106,14 +69,40 @@ class WyomingService:
         self.assistant = assistant
         self.queues = queues
         # The protocol cannot ask back: calls that need a confirmation are refused with an explanation.
-        self.answering = ChatService(assistant, queues.model, deny_confirmation)
+        self.chat = ChatService(assistant, queues.model, deny_confirmation)
         self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
         self.max_audio_s = settings.max_audio_s
-        self._scopes = settings.wyoming_scopes
 
     @cached_property
     def info(self) -> Info:
-        return describe(self.assistant, self._scopes)
+        """STT, TTS and, if the scopes allow it, intent handling of the assistant."""
+        assistant = self.assistant
+        info = Info()
+        if assistant.transcriber:
+            name = assistant.stt_model_name
+            languages = [ENGLISH] if name.endswith(".en") else list(LANGUAGES)
+            model = AsrModel(name, _US, True, "recognises speech", None, languages)
+            info.asr = [AsrProgram(_NAME, _US, True, "EdgeVox STT", __version__, [model])]
+        if assistant.voice:
+            voice = TtsVoice(assistant.voice_name, _US, True, "speaks", None, [assistant.voice_language])
+            info.tts = [
+                TtsProgram(_NAME, _US, True, "EdgeVox TTS", __version__, [voice], supports_synthesize_streaming=True)
+            ]
+        if assistant.make_agent and self.caller.scopes:
+            handler = HandleModel(assistant.name, _US, True, "answers with its tools", None, list(LANGUAGES))
+            info.handle = [
+                HandleProgram(
+                    _NAME,
+                    _US,
+                    True,
+                    "EdgeVox and its tools",
+                    __version__,
+                    [handler],
+                    supports_handled_streaming=True,
+                    supports_home_control=bool({"act", "*"} & self.caller.scopes),
+                )
+            ]
+        return info
 
 
 class Recording:
@@ -135,10 +124,10 @@ class Recording:
         if self._resampler is None:
             self._resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
         elif self._resampler.from_hz != sound.rate_hz:
-            raise AudioError("the sound changes its rate", hint="send it in one rate")
+            raise AudioError("the audio changes its rate", hint="send it in one rate")
         self._seconds += sound.duration_s
         if self._seconds > self._max_s:
-            raise AudioError(f"the sound is longer than {self._max_s:g} s", hint="send it in parts")
+            raise AudioError(f"the audio is longer than {self._max_s:g} s", hint="send it in parts")
         self._pieces.append(self._resampler.feed(sound.samples))
 
     def finish(self) -> Audio:
@@ -174,9 +163,7 @@ class WyomingConnection:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._writer.close()  # first, because a closing server may not wait for the rest
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_tasks(*tasks)
 
     async def _read(self, events: asyncio.Queue[Event]) -> None:
         with suppress(WyomingProtocolError, OSError):  # includes the timeout
@@ -194,14 +181,11 @@ class WyomingConnection:
                 event = await events.get()
                 try:
                     await self._handle_event(event)
-                except ApiError as error:
-                    return await self._send(Error(error.message, error.code))
-                except EdgevoxError as error:
+                except (ApiError, EdgevoxError) as error:
                     api_error = as_api_error(error)
                     return await self._send(Error(api_error.message, api_error.code))
                 except (KeyError, TypeError, ValueError, AttributeError):
-                    problem = f"{event.type[:40]} cannot be understood"
-                    return await self._send(Error(problem, "invalid_event"))
+                    return await self._send(Error(f"{event.type[:40]} is invalid", "invalid_event"))
 
     async def _handle_event(self, event: Event) -> None:
         """Handle an event; unknown events are ignored, as the protocol requires."""
@@ -244,10 +228,9 @@ class WyomingConnection:
         transcriber = self._service.assistant.transcriber(self._language)
         queue = self._service.queues.transcriber
         with queue.place():
-            heard = await transcribe_in_turns(recording.finish(), transcriber, queue, self._service.caller.name)
-        text = " ".join(filter(None, (one.text.strip() for one in heard)))
-        language = next((one.language for one in heard if one.language), self._language)
-        await self._send(Transcript(text, language=language))
+            transcripts = await transcribe_in_turns(recording.finish(), transcriber, queue, self._service.caller.name)
+        language = next((one.language for one in transcripts if one.language), self._language)
+        await self._send(Transcript(joined_text(transcripts), language=language))
 
     # --- text to speech
 
@@ -273,33 +256,22 @@ class WyomingConnection:
             await self._speak((sentence,))
         await self._send(SynthesizeStopped())
 
-    async def _speak(self, sentences: tuple[str, ...]) -> bool:
+    async def _speak(self, sentences: Sequence[str]) -> bool:
         """Send one audio stream, sentence by sentence; returns False if it is empty."""
+        if self._service.assistant.voice is None:
+            raise ApiError(404, "audio_not_served", "this server has no TTS")
         is_begun = False
-        async with aclosing(self._sounds(sentences)) as sounds:
-            async for rate_hz, sound in sounds:
+        service = self._service
+        sounds = synthesize(service.assistant, service.queues.speaking, sentences, service.caller.name)
+        async with aclosing(sounds):
+            async for sound in sounds:
                 if not is_begun:
-                    await self._send(AudioStart(rate_hz, WIDTH, CHANNELS))
+                    await self._send(AudioStart(sound.rate_hz, WIDTH, CHANNELS))
                     is_begun = True
-                await self._send(AudioChunk(rate_hz, WIDTH, CHANNELS, sound))
+                await self._send(AudioChunk(sound.rate_hz, WIDTH, CHANNELS, to_pcm16(sound.samples)))
         if is_begun:
             await self._send(AudioStop())
         return is_begun
-
-    async def _sounds(self, sentences: tuple[str, ...]) -> AsyncGenerator[tuple[int, bytes], None]:
-        assistant, queue, who = (self._service.assistant, self._service.queues.speaking, self._service.caller.name)
-        if assistant.voice is None:
-            raise ApiError(404, "audio_not_served", "this server has no TTS")
-        voice, cancel = assistant.voice(1.0), CancelFlag()
-        try:
-            with queue.place():
-                for sentence in sentences:
-                    sounds = synthesize_in_turns(sentence, voice, assistant.voice_language, queue, who, cancel)
-                    async with aclosing(sounds):
-                        async for sound in sounds:
-                            yield sound.rate_hz, to_pcm16(sound.samples)
-        finally:
-            cancel.set()
 
     # --- the assistant and its tools
 
@@ -308,22 +280,21 @@ class WyomingConnection:
             raise ApiError(403, "not_allowed", "server.wyoming_scopes does not allow questions")
         _check_length(len(text))
         question = ChatInput((Message("user", text),))
-        said = ""
+        reply = ""
         try:
-            async with aclosing(self._service.answering.parts(question, self._service.caller)) as parts:
+            async with aclosing(self._service.chat.parts(question, self._service.caller)) as parts:
                 async for part in parts:
                     if not isinstance(part, ReplyText):
                         continue
-                    if not said:
+                    if not reply:
                         await self._send(HandledStart())
-                    said += part.text
+                    reply += part.text
                     await self._send(HandledChunk(part.text))
         except (ApiError, EdgevoxError) as error:
-            api_error = error if isinstance(error, ApiError) else as_api_error(error)
-            await self._send(NotHandled(api_error.message))
+            await self._send(NotHandled(as_api_error(error).message))
             return
-        await self._send(Handled(said))
-        if said:
+        await self._send(Handled(reply))
+        if reply:
             await self._send(HandledStop())
 
 
@@ -380,13 +351,10 @@ async def wyoming_listener(
         yield f"tcp://{shown}:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
-        for task in clients:
-            task.cancel()
-        await asyncio.gather(*clients, return_exceptions=True)
+        await cancel_tasks(*clients)
 
 
 def may_connect(address: str, peers: Sequence[str]) -> bool:
-    """Return whether a client address is local or in the peers."""
     client = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped is not None:
         client = client.ipv4_mapped

@@ -26,8 +26,8 @@ from edgevox.core.types import Audio, TranscribeRequest, Transcript, TtsService
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
-from edgevox.server.audio import MEDIA_TYPES, AudioFormat, split_at_pauses
-from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.engine_queues import EngineQueues, split_at_pauses
+from edgevox.server.routes.audio import FORMATS, AudioFormat
 from edgevox.testing import ToneSynthesizer
 from tests.server.harness import TALKER, model, served, talking
 from tests.server.openai_chat import client
@@ -187,7 +187,7 @@ def test_a_piece_ends_where_it_is_quiet() -> None:
 # --- spoken
 
 
-@pytest.mark.parametrize("form", list(MEDIA_TYPES))
+@pytest.mark.parametrize("form", list(FORMATS))
 async def test_a_text_is_spoken_in_every_format(form: AudioFormat) -> None:
     tones = ToneSynthesizer()
     async with client(sounding(Stenographer(), tones), token=TALKER) as sound:

@@ -14,18 +14,7 @@ from contextlib import suppress
 from typing import TypeAlias, get_args
 
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import (
-    SOCKET_NAME,
-    Ask,
-    Mute,
-    Reload,
-    Request,
-    Status,
-    Stop,
-    Unmute,
-    Watch,
-    write_request,
-)
+from edgevox.app.control.protocol import SOCKET_NAME, Ask, Mute, Reload, Request, Status, Stop, Unmute, Watch, line_of
 from edgevox.app.service import AssistantService
 from edgevox.core.errors import ControlError, EngineFailed
 from edgevox.core.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
@@ -107,7 +96,8 @@ class Faults:
 
     async def _vanish(self) -> Undo:
         """Clients that end in the middle of a request or an answer, or cannot be understood."""
-        lines = (write_request(Watch()), write_request(Ask(text="Is anybody there?")), b'{"v": 1, "do"', b"\0\n")
+        wanted = (Watch(), Ask(text="Is anybody there?"))
+        lines = (*(line_of(one.model_dump()) for one in wanted), b'{"v": 1, "do"', b"\0\n")
         path = str(self._factory.folders.runtime / SOCKET_NAME)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.setblocking(False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, write_request
+from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object
 from edgevox.core import errors
 from edgevox.core.errors import ControlError, EdgevoxError, NotRunning
 from edgevox.core.platform import connect_unix, peer_uid, user_id
@@ -37,11 +37,7 @@ class PendingRequest:
 
     async def done(self) -> JsonObject:
         """Wait for and return the `done` note. Raises the error that the assistant reports."""
-        async with aclosing(self.notes()) as notes:
-            async for note in notes:
-                if note["kind"] == "done":
-                    return note
-        raise ControlError("the assistant has not finished")  # `notes` ends with `done` or raises
+        return [note async for note in self.notes()][-1]
 
     def answer(self, **facts: object) -> None:
         """Send an answer to a question of the assistant."""
@@ -75,7 +71,7 @@ async def request(folder: Path, wanted: Request) -> AsyncIterator[PendingRequest
         connection: socket.socket = writer.get_extra_info("socket")
         if peer_uid(connection) != user_id():
             raise ControlError("the assistant belongs to another user", hint="set EDGEVOX_RUNTIME_DIR")
-        writer.write(write_request(wanted))
+        writer.write(line_of(wanted.model_dump()))
         yield PendingRequest(reader, writer)
     finally:
         writer.close()

@@ -6,9 +6,8 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from functools import partial
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import assert_never
 
 from edgevox.agents.tool_loop import Agreement
@@ -41,7 +40,7 @@ from edgevox.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import Audio, JsonObject
 from edgevox.dialogue import Pipeline
 from edgevox.tts.sentences import SentenceSplitter
@@ -50,30 +49,23 @@ _LEVEL_EVERY_S = 0.1
 _STATUS_EVERY_S = 1.0
 
 
-async def stream_status(
-    service: AssistantService, connection: ControlConnection, status: Callable[[], JsonObject]
-) -> JsonObject:
+async def _watch(service: AssistantService, connection: ControlConnection) -> JsonObject:
     """Send status, levels and events across sessions, until cancelled because the client disconnected."""
     while True:
-        await connection.send("status", **status())
+        await connection.send("status", **status(service))
         if service.session is None:
             await asyncio.sleep(_LEVEL_EVERY_S)
         else:
-            await _watch_session(service, service.session, connection, status)
+            await _watch_session(service, service.session, connection)
 
 
-async def _watch_session(
-    service: AssistantService, session: ServiceSession, connection: ControlConnection, status: Callable[[], JsonObject]
-) -> None:
+async def _watch_session(service: AssistantService, session: ServiceSession, connection: ControlConnection) -> None:
     level_due_s = status_due_s = time.monotonic()
     with session.runtime.bus.subscription() as events:
         while service.session is session:
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(_LEVEL_EVERY_S):
                     event = await events.next()
-            except TimeoutError:
-                pass
-            else:
                 await _send_event(event, session, connection)
             now_s = time.monotonic()
             if now_s >= level_due_s:
@@ -81,7 +73,7 @@ async def _watch_session(
                 await connection.send("level", dbfs=round(float(session.sound.level_dbfs), 1))
             if now_s >= status_due_s:
                 status_due_s = now_s + _STATUS_EVERY_S
-                await connection.send("status", **status())
+                await connection.send("status", **status(service))
 
 
 async def _send_event(event: Event, session: ServiceSession, connection: ControlConnection) -> None:
@@ -103,12 +95,9 @@ async def handle_request(service: AssistantService, request: Request, connection
         case Status():
             return status(service)
         case Watch():
-            return await stream_status(service, connection, partial(status, service))
-        case Mute():
-            service.mute(is_muted=True)
-            return {}
-        case Unmute():
-            service.mute(is_muted=False)
+            return await _watch(service, connection)
+        case Mute() | Unmute():
+            service.mute(is_muted=isinstance(request, Mute))
             return {}
         case Reload():
             return {"changed": await service.reload()}
@@ -133,19 +122,14 @@ def status(service: AssistantService) -> JsonObject:
     if session:
         session.runtime.retry_recording()
     problem = session.runtime.record_problem if session else None
+    last_turn = None
+    if record and service.settings.records.keep_text:
+        last_turn = {name: getattr(record, name) for name in ("at", "heard", "reply", "outcome", "total_ms")}
     return dict(service.status.facts()) | {
         "attention": session.loop.wake_state.attention if session else None,
         "is_muted": service.is_muted,
         "preset": service.settings.preset,
-        "last_turn": {
-            "at": record.at,
-            "heard": record.heard,
-            "reply": record.reply,
-            "outcome": record.outcome,
-            "total_ms": record.total_ms,
-        }
-        if record and service.settings.records.keep_text
-        else None,
+        "last_turn": last_turn,
         "trouble": {"message": problem.message, "hint": problem.hint} if problem else None,
     }
 
@@ -174,22 +158,20 @@ async def _ask(session: ServiceSession, request: Ask, connection: ControlConnect
     runtime = session.runtime
     pipeline = runtime.pipeline()
     with runtime.bus.subscription() as events:
-        answering = asyncio.create_task(pipeline.answer(request.text, turn))
-        try:
-            async with _answers(pipeline, request, connection):
-                async for event in events:
-                    match event:
-                        case ReplyDelta(turn_id=turn.id, text=text):
-                            await connection.send("delta", text=text)
-                        case ConfirmationRequired(turn_id=turn.id, question=question):
-                            await connection.send("question", text=question)
-                        case TurnEnded(turn_id=turn.id):
-                            break
-            result = await answering
-        finally:
-            turn.cancel.set()
-            answering.cancel()
-            await asyncio.gather(answering, return_exceptions=True)
+        async with background_task(pipeline.answer(request.text, turn)) as answering:
+            try:
+                async with _answers(pipeline, request, connection):
+                    async for event in events:
+                        match event:
+                            case ReplyDelta(turn_id=turn.id, text=text):
+                                await connection.send("delta", text=text)
+                            case ConfirmationRequired(turn_id=turn.id, question=question):
+                                await connection.send("question", text=question)
+                            case TurnEnded(turn_id=turn.id):
+                                break
+                result = await answering
+            finally:
+                turn.cancel.set()
     record = runtime.records.last
     return {
         "turn_id": turn.id,
@@ -202,9 +184,6 @@ async def _ask(session: ServiceSession, request: Ask, connection: ControlConnect
 @asynccontextmanager
 async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnection) -> AsyncIterator[None]:
     """Accept the client's yes or no during the block, if it can answer."""
-    if not request.can_answer:
-        yield
-        return
 
     async def read() -> None:
         while (answer := await connection.answers.get()) is not None:
@@ -213,13 +192,12 @@ async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnecti
                 why = f"the user typed {'yes' if granted else 'no'}"
                 question.answer(Agreement(granted=granted, channel="keyboard", why=why))
 
+    if not request.can_answer:
+        yield
+        return
     with pipeline.confirmation.answerable("keyboard"):
-        reading = asyncio.create_task(read())
-        try:
+        async with background_task(read()):
             yield
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
 
 
 # --- say

@@ -24,6 +24,7 @@ VERSION: Literal[1] = 1
 LINE_BYTES = 1 << 20
 """Maximum line length; pieces of audio are the longest."""
 TEXT_CHARS = 20_000
+SOCKET_NAME = "control.sock"
 
 
 class _Request(BaseModel):
@@ -33,44 +34,30 @@ class _Request(BaseModel):
 
 
 class Status(_Request):
-    """Return the status."""
-
     do: Literal["status"] = "status"
 
 
 class Watch(_Request):
-    """Stream events and levels until the connection is closed."""
-
-    do: Literal["watch"] = "watch"
+    do: Literal["watch"] = "watch"  # streams until the connection is closed
 
 
 class Mute(_Request):
-    """Mute the microphone."""
-
     do: Literal["mute"] = "mute"
 
 
 class Unmute(_Request):
-    """Unmute the microphone."""
-
     do: Literal["unmute"] = "unmute"
 
 
 class Talk(_Request):
-    """Listen for one utterance, even if muted."""
-
-    do: Literal["talk"] = "talk"
+    do: Literal["talk"] = "talk"  # listens for one utterance, even if muted
 
 
 class Stop(_Request):
-    """Stop the current turn and alarm."""
-
-    do: Literal["stop"] = "stop"
+    do: Literal["stop"] = "stop"  # ends the current turn and alarm
 
 
 class Reload(_Request):
-    """Reload the settings."""
-
     do: Literal["reload"] = "reload"
 
 
@@ -100,11 +87,8 @@ _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discrimin
 
 def read_request(line: bytes) -> Request:
     """Parse a request. Raises ControlError."""
-    try:
-        content = json.loads(line)
-    except ValueError as error:
-        raise ControlError("the request is not JSON", hint="one JSON object per line") from error
-    if isinstance(content, dict) and (version := content.get("v")) != VERSION:
+    content = read_object(line)
+    if (version := content.get("v")) != VERSION:
         raise ControlError(
             f"the running assistant uses protocol version {VERSION}, not {version}",
             hint="EdgeVox was updated while running: restart it (systemctl --user restart edgevox)",
@@ -117,21 +101,16 @@ def read_request(line: bytes) -> Request:
         raise ControlError(f"invalid request: {f'{place}: ' if place else ''}{first['msg']}") from error
 
 
-def write_request(request: Request) -> bytes:
-    return line_of(request.model_dump())
-
-
 def line_of(content: Mapping[str, object]) -> bytes:
-    """Encode an object as one line."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def read_object(line: bytes) -> JsonObject:
-    """Parse a line that is not a request. Raises ControlError."""
+    """Parse a line. Raises ControlError."""
     try:
         content = json.loads(line)
     except ValueError as error:
-        raise ControlError("the line is not JSON") from error
+        raise ControlError("the line is not JSON", hint="one JSON object per line") from error
     if not isinstance(content, dict):
         raise ControlError("the line is not a JSON object")
     return content
@@ -168,9 +147,5 @@ def audio_to_notes(sound: Audio) -> Iterator[JsonObject]:
 
 
 def audio_from_note(note: JsonObject) -> Audio:
-    """Decode the audio of a note."""
     samples = np.frombuffer(base64.b64decode(note["float32"]), dtype="<f4")
     return Audio(samples.astype(np.float32), int(note["rate_hz"]))
-
-
-SOCKET_NAME = "control.sock"

@@ -7,14 +7,15 @@ import logging
 import os
 import socket
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, read_request
 from edgevox.core.errors import AlreadyRunning, ControlError, EdgevoxError, StateError
 from edgevox.core.platform import has_hung_up, lock_exclusively, peer_uid, serve_unix, unix_socket, user_id
+from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ def _bound(path: Path) -> socket.socket:
     return listening
 
 
-Handle: TypeAlias = Callable[[Request, "ControlConnection"], Awaitable[JsonObject]]
+Handle: TypeAlias = Callable[[Request, "ControlConnection"], Coroutine[Any, Any, JsonObject]]
 """Executes a request and returns the content of `done`. Raises EdgevoxError."""
 
 CONNECTIONS = 8
@@ -113,9 +114,11 @@ _ANSWERS_HELD = 16
 class ControlConnection:
     """One client connection: sends notes, and queues the client's answers."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.answers: asyncio.Queue[JsonObject | None] = asyncio.Queue(_ANSWERS_HELD)
         """Lines that the client sends while it waits; None at the end."""
+        self.socket: socket.socket = writer.get_extra_info("socket")
+        self._reader = reader
         self._writer = writer
         self._write_lock = asyncio.Lock()
 
@@ -128,6 +131,49 @@ class ControlConnection:
                     await self._writer.drain()
             except TimeoutError as error:
                 raise ConnectionError("the client does not read") from error
+
+    async def serve(self, handle: Handle, uid: int, *, is_full: bool) -> None:
+        """Handle one request. Raises ConnectionError."""
+        try:
+            if uid != user_id():
+                log.warning("rejected a control connection of user %d (owner is user %d)", uid, user_id())
+                hint = "only the user who started it may use it"
+                raise ControlError("this assistant belongs to another user", hint=hint)
+            if is_full:
+                raise ControlError("too many control connections", hint="try again")
+            answer = await self._run(handle, read_request(await self._first_line()))
+        except EdgevoxError as error:
+            await self.send("error", code=error.code, message=error.message, hint=error.hint)
+        else:
+            await self.send("done", **answer)
+
+    async def _first_line(self) -> bytes:
+        try:
+            async with asyncio.timeout(_REQUEST_WITHIN_S):
+                return await self._reader.readline()
+        except TimeoutError as error:
+            raise ControlError("no request received") from error
+        except ValueError as error:
+            raise ControlError("the request is too long") from error
+
+    async def _run(self, handle: Handle, request: Request) -> JsonObject:
+        """Run the request. Cancels it and raises ConnectionError if the client disconnects."""
+        async with background_task(handle(request, self)) as handling, background_task(self._listen()) as listening:
+            await asyncio.wait((handling, listening), return_when=asyncio.FIRST_COMPLETED)
+            if not handling.done() and listening.result():
+                raise ConnectionError("the client disconnected")
+            return await handling
+
+    async def _listen(self) -> bool:
+        """Queue the client's lines until its end of file; return whether it has disconnected entirely."""
+        with suppress(ValueError, ControlError, asyncio.QueueFull, ConnectionError):
+            while line := await self._reader.readline():
+                self.answers.put_nowait(read_object(line))
+            with suppress(asyncio.QueueFull):
+                self.answers.put_nowait(None)
+            # A client that only closed its sending side, such as `nc`, still reads the answer.
+            return has_hung_up(self.socket)
+        return True
 
 
 @asynccontextmanager
@@ -142,7 +188,8 @@ async def control_server(
         assert task is not None
         connections.add(task)
         try:
-            await _serve_connection(reader, writer, handle, uid_of, is_full=len(connections) > CONNECTIONS)
+            client = ControlConnection(reader, writer)
+            await client.serve(handle, uid_of(client.socket), is_full=len(connections) > CONNECTIONS)
         except ConnectionError as error:
             log.debug("client disconnected: %s", error)
         finally:
@@ -154,76 +201,7 @@ async def control_server(
         yield
     finally:
         server.close()
-        for task in tuple(connections):
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
-
-
-async def _serve_connection(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    handle: Handle,
-    uid_of: Callable[[socket.socket], int],
-    *,
-    is_full: bool,
-) -> None:
-    client = ControlConnection(writer)
-    connection = writer.get_extra_info("socket")
-    try:
-        _check_user(uid_of(connection))
-        if is_full:
-            raise ControlError("too many control connections", hint="try again")
-        request = read_request(await _first_line(reader))
-        answer = await _handle(request, client, handle, reader, connection)
-    except EdgevoxError as error:
-        await client.send("error", code=error.code, message=error.message, hint=error.hint)
-    else:
-        await client.send("done", **answer)
-
-
-def _check_user(uid: int) -> None:
-    if uid != user_id():
-        log.warning("rejected a control connection of user %d (owner is user %d)", uid, user_id())
-        raise ControlError("this assistant belongs to another user", hint="only the user who started it may use it")
-
-
-async def _first_line(reader: asyncio.StreamReader) -> bytes:
-    try:
-        async with asyncio.timeout(_REQUEST_WITHIN_S):
-            return await reader.readline()
-    except TimeoutError as error:
-        raise ControlError("no request received") from error
-    except ValueError as error:
-        raise ControlError("the request is too long") from error
-
-
-async def _handle(
-    request: Request, client: ControlConnection, handle: Handle, reader: asyncio.StreamReader, connection: socket.socket
-) -> JsonObject:
-    """Run the request and return its result. Cancels it and raises ConnectionError if the client disconnects."""
-    handling = asyncio.ensure_future(handle(request, client))
-    listening = asyncio.create_task(_listen(reader, client, connection))
-    try:
-        await asyncio.wait((handling, listening), return_when=asyncio.FIRST_COMPLETED)
-        if not handling.done() and listening.result():
-            raise ConnectionError("the client disconnected")
-        return await handling
-    finally:
-        for task in (handling, listening):
-            task.cancel()
-        await asyncio.gather(handling, listening, return_exceptions=True)
-
-
-async def _listen(reader: asyncio.StreamReader, client: ControlConnection, connection: socket.socket) -> bool:
-    """Queue the client's lines until its end of file; return whether it has disconnected entirely."""
-    with suppress(ValueError, ControlError, asyncio.QueueFull, ConnectionError):
-        while line := await reader.readline():
-            client.answers.put_nowait(read_object(line))
-        with suppress(asyncio.QueueFull):
-            client.answers.put_nowait(None)
-        # A client that only closed its sending side, such as `nc`, still reads the answer.
-        return has_hung_up(connection)
-    return True
+        await cancel_tasks(*connections)
 
 
 _POLL_S = 2.0
@@ -233,22 +211,18 @@ _POLL_S = 2.0
 async def persistent_server(folder: Path, listening: socket.socket, handle: Handle) -> AsyncIterator[None]:
     """Serve the socket during the block, and recreate it if it is deleted."""
     is_serving = asyncio.Event()
-    serving = asyncio.create_task(_serve(folder, listening, handle, is_serving))
-    try:
+
+    async def serve(listening: socket.socket) -> None:
+        with ExitStack() as held:
+            while True:
+                async with control_server(listening, handle):
+                    is_serving.set()
+                    await _until_deleted(folder / SOCKET_NAME)
+                listening = await _recreate(folder, held)
+
+    async with background_task(serve(listening)):
         await is_serving.wait()
         yield
-    finally:
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
-
-
-async def _serve(folder: Path, listening: socket.socket, handle: Handle, is_serving: asyncio.Event) -> None:
-    with ExitStack() as held:
-        while True:
-            async with control_server(listening, handle):
-                is_serving.set()
-                await _until_deleted(folder / SOCKET_NAME)
-            listening = await _recreate(folder, held)
 
 
 async def _recreate(folder: Path, held: ExitStack) -> socket.socket:

@@ -1,15 +1,21 @@
-"""A chat request in a form that any chat template accepts, and the parts of its reply."""
+"""A chat request in a form that any chat template accepts, the parts of its reply, and the bases of wire formats."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from edgevox.agents.chat_request import fence_results
+from edgevox.config import ServerSettings
+from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.http.errors import ApiError, invalid
+from edgevox.server.http.wire import RequestBody
 from edgevox.tools.schema import schema_fault
 
 Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
@@ -149,15 +155,12 @@ class Usage:
     cached_tokens: int = 0
     generated_tokens: int = 0
 
-    def plus(self, prompt_tokens: int, cached_tokens: int, generated_tokens: int) -> Usage:
+    def plus(self, done: ChatDone | ModelFinished) -> Usage:
         return Usage(
-            self.prompt_tokens + prompt_tokens,
-            self.cached_tokens + cached_tokens,
-            self.generated_tokens + generated_tokens,
+            self.prompt_tokens + done.prompt_tokens,
+            self.cached_tokens + done.cached_tokens,
+            self.generated_tokens + done.generated_tokens,
         )
-
-    def plus_done(self, done: ChatDone) -> Usage:
-        return self.plus(done.prompt_tokens, done.cached_tokens, done.generated_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +173,77 @@ class ReplyEnd:
 
 
 ReplyPart: TypeAlias = ReplyText | ReplyToolCall | ReplyEnd
+
+
+ToolName: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+StopString: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ReplyFormat(ABC):
+    """Formats one answer for the clients of one API."""
+
+    @abstractmethod
+    async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject: ...
+
+    @abstractmethod
+    def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+        """Format as server-sent events; closing it closes the parts."""
+
+    @abstractmethod
+    def format_error(self, error: ApiError) -> bytes:
+        """Format an error in the middle of the stream."""
+
+
+class ChatBody(RequestBody, ABC):
+    """A chat request in the format of one API."""
+
+    model: str
+    stream: bool | None = None
+
+    @abstractmethod
+    def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
+        """Convert the request; `base` has the defaults. Raises ApiError."""
+
+    @abstractmethod
+    def reply_format(self, model: str) -> ReplyFormat: ...
+
+
+def tool_schema(name: str, description: str | None, parameters: JsonObject) -> JsonObject:
+    described = {"description": description} if description else {}
+    return {"type": "function", "function": {"name": name, "parameters": parameters, **described}}
+
+
+def with_given(
+    base: Sampling,
+    *,
+    temperature: float | None,
+    top_p: float | None,
+    max_tokens: int | None,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> Sampling:
+    """Return `base` with the options that the request gives."""
+    return dataclasses.replace(
+        base,
+        temperature=base.temperature if temperature is None else temperature,
+        top_p=base.top_p if top_p is None else top_p,
+        top_k=base.top_k if top_k is None else top_k,
+        max_tokens=base.max_tokens if max_tokens is None else max_tokens,
+        seed=base.seed if seed is None else seed,
+    )
+
+
+async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[ReplyText | ReplyToolCall], ReplyEnd]:
+    """Collect the parts, with adjacent pieces of text joined."""
+    pieces: list[ReplyText | ReplyToolCall] = []
+    ended: ReplyEnd | None = None
+    async for part in parts:  # to the end, which records the turn
+        match part, pieces:
+            case ReplyEnd(), _:
+                ended = part
+            case ReplyText(text), [*_, ReplyText(before)]:
+                pieces[-1] = ReplyText(before + text)
+            case ReplyText() | ReplyToolCall(), _:
+                pieces.append(part)
+    assert ended is not None
+    return pieces, ended

@@ -44,27 +44,23 @@ class ReplyReader:
     when it is complete: until then it may turn out to be text.
     """
 
-    def __init__(self, parsers: tuple[str, ...], question: ChatInput, plan: HopPlan) -> None:
-        self._parser = StreamingToolParser(parsers, [dict(tool) for tool in plan.tools])
+    def __init__(self, parsers: tuple[str, ...], question: ChatInput) -> None:
+        self._parsers = parsers
         own = {tool["function"]["name"] for tool in question.tools or ()}
         self._has_respond = RESPOND_NAME in own
         self._max_calls = math.inf if question.parallel_calls else 1
         if question.tool_choice == "none":
             self._max_calls = 0
         self._has_said = False
-        self._space = ""
-        self._problems = 0
         self.calls: list[ToolCall] = []
         self.usage = Usage()
-        self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
 
-    def again(self, parsers: tuple[str, ...], question: ChatInput, plan: HopPlan) -> ReplyReader:
-        """Return a reader for a second reply that continues this one."""
-        again = ReplyReader(parsers, question, plan)
-        again._has_said = self._has_said
-        again._space = " " if self._has_said else ""
-        again.usage = self.usage
-        return again
+    def begin(self, plan: HopPlan) -> None:
+        """Start to read a reply; it continues the one before, if any."""
+        self._parser = StreamingToolParser(self._parsers, [dict(tool) for tool in plan.tools])
+        self._space = " " if self._has_said else ""
+        self._problems = 0
+        self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
 
     @property
     def is_garbled(self) -> bool:
@@ -76,7 +72,7 @@ class ReplyReader:
 
     def finish(self, done: ChatDone) -> list[ReplyPart]:
         self.done = done
-        self.usage = self.usage.plus_done(done)
+        self.usage = self.usage.plus(done)
         return self._parts(self._parser.finish())
 
     def _parts(self, delta: ParseDelta) -> list[ReplyPart]:
@@ -156,43 +152,27 @@ class ChatService:
                     case ChatDelta(text):
                         yield ReplyText(text)
                     case ChatDone():
-                        yield ReplyEnd(reply.finish_reason, Usage().plus_done(reply), _stop_word(reply, question))
+                        yield ReplyEnd(reply.finish_reason, Usage().plus(reply), _stop_word(reply, question))
 
     # --- the client executes tool calls
 
     async def _with_client_tools(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
-        plan = _plan(question, self._assistant)
-        reading = ReplyReader(self._assistant.profile.parsers, question, plan)
-        async with aclosing(self._read(model, question, plan, reading, cancel)) as parts:
-            async for part in parts:
-                yield part
-        if reading.is_garbled and question.tool_choice != "none":
-            # Retry an invalid call with a grammar, which forces a valid call or text.
-            plan = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
-            again = reading.again(self._assistant.profile.parsers, question, plan)
-            async with aclosing(self._read(model, question, plan, again, cancel)) as parts:
-                async for part in parts:
-                    yield part
-            reading = again
+        # An invalid call is retried with a grammar, which forces a valid call or text.
+        retry = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
+        reading = ReplyReader(self._assistant.profile.parsers, question)
+        for plan in (_plan(question, self._assistant), retry):
+            reading.begin(plan)
+            async with aclosing(model.stream(self._request(question, plan), cancel)) as replies:
+                async for reply in replies:
+                    found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
+                    for part in found:
+                        yield part
+            if not reading.is_garbled or question.tool_choice == "none":
+                break
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
-
-    async def _read(
-        self, model: ChatModel, question: ChatInput, plan: HopPlan, reading: ReplyReader, cancel: CancelFlag
-    ) -> AsyncGenerator[ReplyPart, None]:
-        async with aclosing(model.stream(self._request(question, plan), cancel)) as replies:
-            async for reply in replies:
-                match reply:
-                    case ChatDelta(text):
-                        found = reading.feed(text)
-                    case ChatDone():
-                        found = reading.finish(reply)
-                    case _:
-                        assert_never(reply)
-                for part in found:
-                    yield part
 
     def _request(self, question: ChatInput, plan: HopPlan) -> ChatRequest:
         profile = self._assistant.profile
@@ -224,7 +204,7 @@ class ChatService:
             nonlocal usage
             self._assistant.record(event)
             if isinstance(event, ModelFinished):
-                usage = usage.plus(event.prompt_tokens, event.cached_tokens, event.generated_tokens)
+                usage = usage.plus(event)
 
         *past, begun = group_turns(question.messages)
         agent = make_agent(

@@ -86,7 +86,6 @@ class Tokens:
         return found
 
     def has_other(self, caller: Caller, scope: str) -> bool:
-        """Return whether another caller has this scope."""
         return any(other.name != caller.name and other.may(scope) for other in self._callers.values())
 
 
@@ -126,7 +125,7 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-ANONYMOUS = Caller("anybody on this machine")
+ANONYMOUS = Caller("local client")
 """The caller of requests without a token, which cannot call tools."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
@@ -143,21 +142,16 @@ class Access:
         """Authorize a request without side effects; local clients need no token. Raises ApiError."""
         if self._always_token or not is_local(connection):
             return self.require_token(connection, scope)
-        return self._known(connection) or ANONYMOUS
+        return self._tokens.caller(_token(connection)) or ANONYMOUS
 
-    def require_token(self, connection: HTTPConnection, scope: str, *, instead: str = "") -> Caller:
+    def require_token(self, connection: HTTPConnection, scope: str, *, token: str = "", instead: str = "") -> Caller:
         """Authorize a request that can make the assistant act. Raises ApiError.
 
-        `instead` is added to the error: what is possible without a token.
+        Browsers cannot set the headers of a WebSocket: its token may come in a frame. `instead` is added to the
+        error: what is possible without a token.
         """
-        return self._allowed(_token(connection), scope, instead)
-
-    def require_socket_token(self, connection: HTTPConnection, token: str, scope: str) -> Caller:
-        """Authorize a WebSocket; browsers cannot set headers, so the token may come in a frame. Raises ApiError."""
-        return self._allowed(token or _token(connection), scope)
-
-    def _allowed(self, token: str, scope: str, instead: str = "") -> Caller:
-        caller = self._tokens.caller(token) if token else None
+        token = token or _token(connection)
+        caller = self._tokens.caller(token)
         if caller is None:
             raise ApiError(
                 401,
@@ -168,10 +162,6 @@ class Access:
         if not caller.may(scope):
             raise ApiError(403, "token_scope_insufficient", f"the token of {caller.name} lacks {scope}")
         return caller
-
-    def _known(self, connection: HTTPConnection) -> Caller | None:
-        token = _token(connection)
-        return self._tokens.caller(token) if token else None
 
 
 def is_local(connection: HTTPConnection) -> bool:

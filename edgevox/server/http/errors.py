@@ -82,13 +82,20 @@ class ApiError(Exception):
 
 
 def invalid(message: str, param: str | None = None) -> ApiError:
-    """Return the error for an invalid request."""
     return ApiError(400, "invalid_value", message, param=param)
 
 
-def as_api_error(error: EdgevoxError) -> ApiError:
+def check_model(name: str, known: tuple[str, ...], *, aliases: tuple[str, ...] = ()) -> None:
+    """Raises ApiError if a request names another model than the known ones."""
+    if name not in (*known, *aliases):
+        raise ApiError(404, "model_not_found", f"unknown model {name[:64]}; known: {', '.join(known)}", param="model")
+
+
+def as_api_error(error: ApiError | EdgevoxError) -> ApiError:
     """Map an error of the assistant to a response without local details."""
     match error:
+        case ApiError():
+            return error
         case ContextOverflow():
             return ApiError(400, "context_length_exceeded", error.message, param="messages")
         case GrammarRejected() | InvalidArguments():
@@ -105,45 +112,28 @@ def as_api_error(error: EdgevoxError) -> ApiError:
             return ApiError(500, error.code, "the assistant could not answer: see its log")
 
 
-async def handle_api_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, ApiError)
-    return error.response(request.url.path)
+async def _handle(request: Request, error: Exception) -> Response:
+    path = request.url.path
+    match error:
+        case ApiError() | EdgevoxError():
+            return as_api_error(error).response(path)
+        case ClientDisconnected():
+            return Response(status_code=499)
+        case HTTPException(status_code=404):
+            shown = ApiError(404, "unknown_url", f"unknown URL {path}", headers=error.headers)
+        case HTTPException(status_code=405):
+            message = f"{request.method} is not allowed at {path}"
+            shown = ApiError(405, "method_not_allowed", message, headers=error.headers)
+        case HTTPException():
+            shown = ApiError(error.status_code, "invalid_request", error.detail, headers=error.headers)
+        case _:
+            shown = ApiError(500, "internal_error", "this is a bug in EdgeVox")
+    return shown.response(path)
 
 
-async def handle_edgevox_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, EdgevoxError)
-    return as_api_error(error).response(request.url.path)
-
-
-async def handle_http_error(request: Request, error: Exception) -> JSONResponse:
-    """Handle an unknown path or method."""
-    assert isinstance(error, HTTPException)
-    codes: dict[int, Any] = {404: "unknown_url", 405: "method_not_allowed"}
-    code = codes.get(error.status_code, "invalid_request")
-    message = {
-        404: f"unknown URL {request.url.path}",
-        405: f"{request.method} is not allowed at {request.url.path}",
-    }.get(error.status_code, error.detail)
-    return ApiError(error.status_code, code, message, headers=error.headers).response(request.url.path)
-
-
-async def handle_unexpected_error(request: Request, _error: Exception) -> JSONResponse:
-    """Hide the details of an unexpected exception."""
-    return ApiError(500, "internal_error", "this is a bug in EdgeVox").response(request.url.path)
-
-
-async def handle_disconnect(_request: Request, _error: Exception) -> Response:
-    """End a request whose client has disconnected."""
-    return Response(status_code=499)
-
-
-HANDLERS: Mapping[Any, Any] = {
-    ApiError: handle_api_error,
-    ClientDisconnected: handle_disconnect,
-    EdgevoxError: handle_edgevox_error,
-    HTTPException: handle_http_error,
-    Exception: handle_unexpected_error,
-}
+HANDLERS: Mapping[Any, Any] = dict.fromkeys(
+    (ApiError, ClientDisconnected, EdgevoxError, HTTPException, Exception), _handle
+)
 
 
 def shutdown_error() -> ApiError:

@@ -142,24 +142,16 @@ class _Server(uvicorn.Server):
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        (family, kind, protocol, _name, address), *_others = socket.getaddrinfo(
+        (family, *_kind, address), *_others = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        bound = socket.socket(family, kind, protocol)
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(address)
-            bound.listen(_BACKLOG)
-            bound.setblocking(False)
-        except OSError:
-            bound.close()
-            raise
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=_BACKLOG, dualstack_ipv6=is_dual)
     except OSError as error:
         raise ConfigError(
             f"the server cannot listen on {host}, port {port}: {error.strerror or error}",
             hint="another program may use the port: set server.port, or stop it",
         ) from error
-    return bound
 
 
 def port_is_free(host: str, port: int) -> bool:

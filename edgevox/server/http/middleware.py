@@ -1,4 +1,4 @@
-"""ASGI middleware: Host, Origin and body-size checks, graceful shutdown, and Prometheus counters.
+"""ASGI middleware: Host, Origin and body-size checks, graceful shutdown, and request counts.
 
 A web page can reach a local server by DNS rebinding (seen in Host) or by a cross-site request (seen in
 Origin and Sec-Fetch-Site).
@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from edgevox.server.assistant import Assistant
-from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.errors import ApiError, shutdown_error
 
 _LOCALHOST = "localhost"
@@ -33,7 +32,6 @@ class HostRule:
         self._origins = {origin.rstrip("/").casefold() for origin in allowed_origins}
 
     def allows_host(self, host: str) -> bool:
-        """Return whether this Host header is accepted."""
         name = host_name(host)
         return bool(name) and (is_loopback_name(name) or name in self._hosts)
 
@@ -64,57 +62,38 @@ def is_loopback_name(name: str) -> bool:
 BODY_TIMEOUT_S = 60.0
 
 
+@dataclass(frozen=True, slots=True)
 class RequestLimits:
     """Rejects requests by host, origin and size. `larger` has the paths with another limit than `max_bytes`."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        rule: HostRule,
-        *,
-        max_bytes: int,
-        larger: Mapping[str, int],
-        body_timeout_s: float = BODY_TIMEOUT_S,
-    ) -> None:
-        self._app = app
-        self._rule = rule
-        self._max_bytes = max_bytes
-        self._larger = larger
-        self._body_timeout_s = body_timeout_s
+    app: ASGIApp
+    rule: HostRule
+    max_bytes: int
+    larger: Mapping[str, int]
+    body_timeout_s: float = BODY_TIMEOUT_S
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match scope["type"]:
-            case "http":
-                await self._request(scope, receive, send)
-            case "websocket":
-                await self._socket(scope, receive, send)
-            case "lifespan":
-                await self._app(scope, receive, send)
-
-    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            self._check_page(Headers(scope=scope))
-        except ApiError:
-            await send({"type": "websocket.close"})  # before accepting, this is a 403
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
             return
-        await self._app(scope, receive, send)
-
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, path = Headers(scope=scope), scope["path"]
+        headers, path, is_http = Headers(scope=scope), scope["path"], scope["type"] == "http"
+        limit = self.larger.get(path, self.max_bytes)
         try:
             self._check_page(headers)
-            limit = self._larger.get(path, self._max_bytes)
             _check_length(headers, limit)
         except ApiError as error:
-            await error.response(path)(scope, receive, send)
+            if is_http:
+                await error.response(path)(scope, receive, send)
+            else:
+                await send({"type": "websocket.close"})  # before accepting, this is a 403
             return
-        await self._app(scope, _Limited(receive, limit, self._body_timeout_s), send)
+        await self.app(scope, _limited(receive, limit, self.body_timeout_s) if is_http else receive, send)
 
     def _check_page(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._rule.allows_host(hosts[0]):
+        if len(hosts) != 1 or not self.rule.allows_host(hosts[0]):
             raise ApiError(403, "host_not_allowed", "host not allowed (server.allowed_hosts)")
-        if not self._rule.allows_origin(headers.get("origin"), headers.get("sec-fetch-site"), hosts[0]):
+        if not self.rule.allows_origin(headers.get("origin"), headers.get("sec-fetch-site"), hosts[0]):
             raise ApiError(403, "origin_not_allowed", "origin not allowed (server.allowed_origins)")
 
 
@@ -126,29 +105,26 @@ def _check_length(headers: Headers, limit: int) -> None:
         raise _too_large(limit)
 
 
-class _Limited:
-    """Receives the body. Raises ApiError if it is too large or too slow."""
+def _limited(receive: Receive, limit: int, timeout_s: float) -> Receive:
+    """Receive the body. Raises ApiError if it is too large or too slow."""
+    received, is_complete = 0, False
 
-    def __init__(self, receive: Receive, limit: int, timeout_s: float) -> None:
-        self._receive = receive
-        self._limit = limit
-        self._timeout_s = timeout_s
-        self._bytes = 0
-        self._is_complete = False
-
-    async def __call__(self) -> Message:
-        if self._is_complete:  # from here on, only a disconnect is awaited
-            return await self._receive()
+    async def limited() -> Message:
+        nonlocal received, is_complete
+        if is_complete:  # from here on, only a disconnect is awaited
+            return await receive()
         try:
-            message = await asyncio.wait_for(self._receive(), self._timeout_s)
+            message = await asyncio.wait_for(receive(), timeout_s)
         except TimeoutError:
             raise ApiError(408, "request_timeout", "the request did not arrive in time") from None
         if message["type"] == "http.request":
-            self._bytes += len(message.get("body", b""))
-            self._is_complete = not message.get("more_body", False)
-            if self._bytes > self._limit:
-                raise _too_large(self._limit)
+            received += len(message.get("body", b""))
+            is_complete = not message.get("more_body", False)
+            if received > limit:
+                raise _too_large(limit)
         return message
+
+    return limited
 
 
 def _too_large(limit: int) -> ApiError:
@@ -181,58 +157,19 @@ class ShutdownMiddleware:
                 await shutdown_error().response(scope["path"])(scope, receive, send)
 
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_OTHER = "other"
-
-
-class RequestCounter:
+@dataclass(frozen=True, slots=True)
+class CountingMiddleware:
     """Counts responses by path and status; unknown paths count as one."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths = frozenset(paths)
-        self.answers: Counter[tuple[str, int]] = Counter()
-
-    def count(self, path: str, status: int) -> None:
-        self.answers[path if path in self._paths else _OTHER, status] += 1
-
-
-class CountingMiddleware:
-    def __init__(self, app: ASGIApp, requests: RequestCounter) -> None:
-        self._app = app
-        self._requests = requests
+    app: ASGIApp
+    counts: Counter[tuple[str, int]]
+    paths: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._requests.count(scope["path"], message["status"])
+                path = scope["path"] if scope["path"] in self.paths else "other"
+                self.counts[path, message["status"]] += 1
             await send(message)
 
-        await self._app(scope, receive, counted)
-
-
-def exposition(assistant: Assistant, queues: EngineQueues, requests: RequestCounter) -> str:
-    """Return the metrics in Prometheus text format."""
-    return "\n".join((*_lines(assistant, queues, requests), ""))
-
-
-def _lines(assistant: Assistant, queues: EngineQueues, requests: RequestCounter) -> Iterator[str]:
-    yield "# HELP edgevox_requests_total Answered requests."
-    yield "# TYPE edgevox_requests_total counter"
-    for (path, status), count in sorted(requests.answers.items()):
-        yield f'edgevox_requests_total{{path="{path}",status="{status}"}} {count}'
-    named = {"model": queues.model, "hearing": queues.transcriber, "speaking": queues.speaking}
-    yield "# HELP edgevox_queue_requests Running and waiting requests."
-    yield "# TYPE edgevox_queue_requests gauge"
-    for name, queue in named.items():
-        yield f'edgevox_queue_requests{{queue="{name}"}} {queue.admitted}'
-    yield "# HELP edgevox_queue_refused_total Requests rejected because the queue was full."
-    yield "# TYPE edgevox_queue_refused_total counter"
-    for name, queue in named.items():
-        yield f'edgevox_queue_refused_total{{queue="{name}"}} {queue.refused}'
-    yield "# HELP edgevox_pauses_total Replies paused for the local speaker."
-    yield "# TYPE edgevox_pauses_total counter"
-    yield f"edgevox_pauses_total {queues.model.pauses}"
-    yield "# HELP edgevox_engine_up Whether an engine is ready."
-    yield "# TYPE edgevox_engine_up gauge"
-    for engine, state in assistant.states().items():
-        yield f'edgevox_engine_up{{engine="{engine}"}} {int(state == "ready")}'
+        await self.app(scope, receive, counted)

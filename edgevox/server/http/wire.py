@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from edgevox.core.errors import EdgevoxError
+from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 from edgevox.server.http.errors import ApiError, ClientDisconnected, as_api_error, invalid, shutdown_error
 
@@ -29,16 +30,22 @@ class RequestBody(BaseModel):
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
     """Read and validate the body. Raises ApiError and ClientDisconnected."""
-    content = await read_json(request)
+    return validated(kind, await read_json(request))
+
+
+def validated(kind: type[BodyT], content: object) -> BodyT:
+    """Raises ApiError that names the first invalid field."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        raise _validation_error(error) from None
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise invalid(f"{place or 'the body'}: {first['msg']}", place or None) from None
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
     """Read a JSON body. Raises ApiError and ClientDisconnected."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != "application/json":
+    if content_type(request) != "application/json":
         raise ApiError(415, "unsupported_media_type", "the body must be application/json")
     try:
         return from_json(await request.body(), allow_inf_nan=False)
@@ -48,17 +55,15 @@ async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
         raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
 
 
-def _validation_error(error: ValidationError) -> ApiError:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return invalid(f"{place or 'the body'}: {first['msg']}", place or None)
+def content_type(request: Request) -> str:
+    """Return the media type of the body without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().casefold()
 
 
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
 
 def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
-    """Encode one server-sent event."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {text}\n\n".encode()
@@ -108,9 +113,7 @@ class _Stream(Response):
         try:
             async for piece in self._pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except ApiError as error:
-            await send({"type": "http.response.body", "body": self._format_error(error), "more_body": True})
-        except EdgevoxError as error:
+        except (ApiError, EdgevoxError) as error:
             body = self._format_error(as_api_error(error))
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -129,14 +132,8 @@ async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, Resul
 
     The body of the request must have been read.
     """
-    working = asyncio.ensure_future(work)
-    watching = asyncio.ensure_future(_disconnected(receive))
-    try:
+    async with background_task(work) as working, background_task(_disconnected(receive)) as watching:
         await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         raise ClientDisconnected
-    finally:
-        for task in (working, watching):
-            task.cancel()
-        await asyncio.gather(working, watching, return_exceptions=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
 from edgevox.core.errors import DeviceUnavailable
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject, to_pcm16
 from edgevox.server.websocket.protocol import CloseCode, CloseConnection, invalid_frame
 
@@ -40,14 +41,12 @@ class Outbox:
         return self._bytes
 
     def send_frame(self, frame: JsonObject) -> None:
-        """Queue a text frame."""
         self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
     def sound(self, pcm: bytes) -> None:
         self._put(pcm)
 
     def drop_audio(self) -> None:
-        """Discard queued audio."""
         self._waiting = deque(one for one in self._waiting if isinstance(one, str))
         self._bytes = sum(map(len, self._waiting))
 
@@ -151,7 +150,7 @@ _PIECE_S = 0.1
 # Browsers play blocks of 128 samples and may not count the last one.
 _INEXACT_S = 0.02
 # Wait for the playback position after a stop; without it, the last reported position counts.
-_LAST_WORD_S = 0.3
+_FINAL_REPORT_S = 0.3
 
 
 class _Passage:
@@ -164,7 +163,7 @@ class _Passage:
         self.played = 0
         self.is_begun = False
         self.is_stopped = False
-        self.has_last_word = False
+        self.has_final_report = False
         self.changed = asyncio.Event()
 
     def room(self) -> bool:
@@ -174,7 +173,7 @@ class _Passage:
         return self.sent - self.played <= _INEXACT_S * self.rate_hz
 
     def note(self, samples: int) -> None:
-        self.has_last_word = self.is_stopped
+        self.has_final_report = self.is_stopped
         self.played = max(self.played, samples)
         self.changed.set()
 
@@ -225,13 +224,13 @@ class WebSocketLoudspeaker:
         try:
             await asyncio.wait((playing,))
             if passage.is_stopped and passage.is_begun:
-                await self._last_word(passage)
+                await self._await_final_report(passage)
             if not playing.cancelled():
                 playing.result()
         finally:
             cancel.remove_listener(stop)
             self._stop(passage, playing)
-            await asyncio.gather(playing, return_exceptions=True)
+            await cancel_tasks(playing)
             self.heard_s = passage.played / passage.rate_hz
             self._passage = None
 
@@ -250,7 +249,9 @@ class WebSocketLoudspeaker:
             await self._until(passage, passage.is_heard)
 
     async def _send(self, passage: _Passage, samples: NDArray[np.float32], on_start: Callable[[], None]) -> None:
-        for piece in _pieces(samples, round(_PIECE_S * passage.rate_hz)):
+        length = round(_PIECE_S * passage.rate_hz)
+        for start in range(0, len(samples), length):
+            piece = samples[start : start + length]
             await self._until(passage, passage.room)
             if not passage.is_begun:
                 passage.is_begun = True
@@ -271,14 +272,12 @@ class WebSocketLoudspeaker:
                     "the client does not play what it is sent", hint="touch the page, so that the browser lets it sound"
                 ) from None
 
-    async def _last_word(self, passage: _Passage) -> None:
-        try:
-            async with asyncio.timeout(_LAST_WORD_S):
-                while not passage.has_last_word:
+    async def _await_final_report(self, passage: _Passage) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FINAL_REPORT_S):
+                while not passage.has_final_report:
                     passage.changed.clear()
                     await passage.changed.wait()
-        except TimeoutError:
-            return
 
     def _stop(self, passage: _Passage, playing: asyncio.Task[None]) -> None:
         """Stop playback, unless everything was played."""
@@ -294,8 +293,3 @@ class WebSocketLoudspeaker:
     def _send_frame(self, kind: str, **facts: object) -> None:
         assert self._passage is not None
         self._outbox.send_frame({"type": kind, "passage": self._passage.number, **facts})
-
-
-def _pieces(samples: NDArray[np.float32], length: int) -> Iterator[NDArray[np.float32]]:
-    for start in range(0, len(samples), length):
-        yield samples[start : start + length]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -167,127 +167,60 @@ def read_hello(text: str) -> Hello:
     return hello
 
 
+# The type of the frame of each event, and the fields that clients get.
+_FRAMES_OF_EVENTS: Mapping[type[Event], tuple[str, ...]] = {
+    TurnStarted: ("turn_begin", "turn_id", "source"),
+    TranscriptReady: ("transcript", "turn_id", "text", "language", "dropped"),
+    ReplyDelta: ("token", "turn_id", "text"),
+    ToolCallWritten: ("tool_call_delta", "turn_id", "call_id", "name", "arguments_delta"),
+    ToolStarted: ("tool_call", "turn_id", "call_id", "name"),
+    ToolFinished: ("tool_result", "turn_id", "call_id", "name", "code", "content"),
+    ConfirmationRequired: ("confirmation_required", "turn_id", "token", "name", "question", "level"),
+    AnswerHeard: ("answer_heard", "turn_id", "token", "text", "answer"),
+    ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
+    InstantWordHeard: ("instant_word", "turn_id", "word"),
+    EngineChanged: ("engine", "engine", "state", "detail"),
+    RingStarted: ("ring", "ring_id", "kind", "text"),
+    RingEnded: ("ring", "ring_id", "kind"),
+}
+
+
 def frame_of(event: Event, *, may_answer: bool = False) -> JsonObject | None:
-    """Return the frame of an event; None if clients do not get it. For the end of a turn, see `done_frame`."""
+    """Return the frame of an event; None if clients do not get it. The end of a turn has no frame here."""
+    if (described := _FRAMES_OF_EVENTS.get(type(event))) is None:
+        return None
+    kind, *names = described
+    frame = {"type": kind, **fields_of(event, *names)}
     match event:
-        case TurnStarted(turn_id=turn_id, source=source):
-            return {"type": "turn_begin", "turn_id": turn_id, "source": source}
-        case TranscriptReady(turn_id=turn_id, text=text, language=language, dropped=dropped):
-            return _transcript(text, language, dropped, turn_id)
-        case ReplyDelta(turn_id=turn_id, text=text):
-            return {"type": "token", "turn_id": turn_id, "text": text}
-        case ToolCallWritten():
-            return {
-                "type": "tool_call_delta",
-                "turn_id": event.turn_id,
-                "call_id": event.call_id,
-                "name": event.name,
-                "arguments_delta": event.arguments_delta,
-            }
-        case ToolStarted():
-            return {
-                "type": "tool_call",
-                "turn_id": event.turn_id,
-                "call_id": event.call_id,
-                "name": event.name,
-                "arguments": json.loads(event.arguments),
-            }
-        case ToolFinished():
-            return {
-                "type": "tool_result",
-                "turn_id": event.turn_id,
-                "call_id": event.call_id,
-                "name": event.name,
-                "is_error": event.code is not None,
-                "code": event.code,
-                "content": event.content,
-                "elapsed_ms": round(event.elapsed_s * 1000, 1),
-            }
+        case TranscriptReady():
+            return {**frame, "final": True}
+        case ToolStarted(arguments=arguments):
+            return {**frame, "arguments": json.loads(arguments)}
+        case ToolFinished(code=code, elapsed_s=elapsed_s):
+            return {**frame, "is_error": code is not None, "elapsed_ms": round(elapsed_s * 1000, 1)}
         case ConfirmationRequired():
-            return {
-                "type": "confirmation_required",
-                "turn_id": event.turn_id,
-                "token": event.token,
-                "name": event.name,
-                "question": event.question,
-                "level": event.level,
-                "may_answer": may_answer,
-            }
-        case AnswerHeard():
-            return {
-                "type": "answer_heard",
-                "turn_id": event.turn_id,
-                "token": event.token,
-                "text": event.text,
-                "answer": event.answer,
-            }
-        case ConfirmationDecided():
-            return {
-                "type": "confirmation_decided",
-                "turn_id": event.turn_id,
-                "token": event.token,
-                "granted": event.granted,
-                "why": event.why,
-            }
-        case InstantWordHeard(turn_id=turn_id, word=word):
-            return {"type": "instant_word", "turn_id": turn_id, "word": word}
+            return {**frame, "may_answer": may_answer}
+        case RingStarted():
+            return {**frame, "is_ringing": True}
+        case RingEnded():
+            return {**frame, "text": "", "is_ringing": False}
         case _:
-            return shared_frame_of(event)
+            return frame
 
 
 def shared_frame_of(event: Event) -> JsonObject | None:
     """Return the frame of an event that all clients get: engine states and alarms."""
-    match event:
-        case EngineChanged(engine=engine, state=state, detail=detail):
-            return {"type": "engine", "engine": engine, "state": state, "detail": detail}
-        case RingStarted(ring_id=ring_id, kind=kind, text=text):
-            return {"type": "ring", "ring_id": ring_id, "kind": kind, "text": text, "is_ringing": True}
-        case RingEnded(ring_id=ring_id, kind=kind):
-            return {"type": "ring", "ring_id": ring_id, "kind": kind, "text": "", "is_ringing": False}
-        case _:
-            return None
+    return frame_of(event) if isinstance(event, EngineChanged | RingStarted | RingEnded) else None
 
 
-def partial_frame(heard: Transcript) -> JsonObject:
-    """Return the frame of a provisional transcript."""
-    return {**_transcript(heard.text, heard.language, None, None), "final": False}
-
-
-def done_frame(ended: TurnEnded, record: TurnMetrics) -> JsonObject:
-    """Return the frame for the end of a turn, with its metrics."""
-    return {
-        "type": "done",
-        "turn_id": ended.turn_id,
-        "outcome": ended.outcome,
-        "heard": record.heard,
-        "reply": ended.reply,
-        "error_code": ended.error_code,
-        "error": ended.error,
-        "hint": ended.hint,
-        "waterfall": waterfall(record),
-    }
+def fields_of(source: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(source, name) for name in names}
 
 
 def waterfall(record: TurnMetrics) -> JsonObject:
-    return {
-        "total_ms": record.total_ms,
-        "transcribed_early_ms": record.transcribed_early_ms,
-        "prompt_tokens": record.prompt_tokens,
-        "cached_tokens": record.cached_tokens,
-        "generated_tokens": record.generated_tokens,
-        "stages": [dataclasses.asdict(stage) for stage in record.stages],
-    }
-
-
-def _transcript(text: str, language: str, dropped: str | None, turn_id: str | None) -> JsonObject:
-    return {
-        "type": "transcript",
-        "text": text,
-        "final": True,
-        "turn_id": turn_id,
-        "language": language,
-        "dropped": dropped,
-    }
+    tokens = ("prompt_tokens", "cached_tokens", "generated_tokens")
+    stages = [dataclasses.asdict(stage) for stage in record.stages]
+    return {**fields_of(record, "total_ms", "transcribed_early_ms", *tokens), "stages": stages}
 
 
 SendFrame: TypeAlias = Callable[[JsonObject], None]
@@ -320,13 +253,12 @@ class SessionObserver:
             self._send_frame(frame)
         self._note(event)
 
-    def heard(self, transcript: Transcript) -> None:
-        """Send a provisional transcript."""
+    def on_transcript(self, transcript: Transcript) -> None:
         if transcript.text:
-            self._send_frame(partial_frame(transcript))
+            provisional = {"type": "transcript", "final": False, "turn_id": None, "dropped": None}
+            self._send_frame({**provisional, **fields_of(transcript, "text", "language")})
 
     def begin(self) -> None:
-        """Send the current state."""
         self._send_frame({"type": "state", "state": self._doing})
 
     def _recorded(self, record: TurnMetrics) -> None:
@@ -335,11 +267,11 @@ class SessionObserver:
 
     def _ended(self, ended: TurnEnded) -> None:
         self.turn_id = None
-        if self._record is not None and self._record.turn_id == ended.turn_id:
-            self._send_frame(done_frame(ended, self._record))
+        if (record := self._record) is not None and record.turn_id == ended.turn_id:
+            shown = fields_of(ended, "turn_id", "outcome", "reply", "error_code", "error", "hint")
+            self._send_frame({"type": "done", **shown, "heard": record.heard, "waterfall": waterfall(record)})
 
     def _note(self, event: Event) -> None:
-        """Update the state from an event."""
         match event:
             case SpeechStarted() if self.turn_id is None:
                 self._is("hearing")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never
 from edgevox.agents.tool_loop import Agreement, Confirm
 from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import Event, SpeechDropped
-from edgevox.core.turn import Turn
+from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
@@ -141,13 +141,13 @@ class ClientSession:
         self._loudspeaker: WebSocketLoudspeaker | None = None
         if factory.speaks and hello.speak:
             self._loudspeaker = WebSocketLoudspeaker(self._outbox, hello.play_rate_hz, lambda: self._observer.turn_id)
-        self._line = VoiceSession(
+        self._voice_session = VoiceSession(
             self._audio_source,
             self._loudspeaker,
             caller,
             self._publish,
             None if self._may_confirm else confirm,
-            self._observer.heard,
+            self._observer.on_transcript,
             duplex="half" if hello.hears_itself else "device",
         )
         self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
@@ -157,9 +157,9 @@ class ClientSession:
 
     async def run(self, incoming: Incoming, send: Send) -> None:
         """Run until `incoming` ends. Raises CloseConnection and errors of `send`."""
-        async with self._factory.open(self._line) as loop:
+        async with self._factory.open(self._voice_session) as loop:
             with ExitStack() as during:
-                during.enter_context(self._factory.bus.listening(self._tell_shared))
+                during.enter_context(self._factory.bus.listening(self._send_shared))
                 if self._may_confirm:
                     during.enter_context(loop.pipeline.confirmation.answerable("keyboard"))
                 self._outbox.send_frame(self._greeting())
@@ -168,7 +168,7 @@ class ClientSession:
                     await _until_first(
                         self._read(incoming, loop.pipeline),
                         self._outbox.run(send),
-                        loop.run() if self._factory.listens else _rest(loop.pipeline),
+                        loop.run() if self._factory.listens else _stay_warm(loop.pipeline),
                         self._answer_typed(loop.pipeline),
                         self._place.lost(),
                     )
@@ -194,7 +194,7 @@ class ClientSession:
         self._observer(event)
         self._queues.on_event(event)
 
-    def _tell_shared(self, event: Event) -> None:
+    def _send_shared(self, event: Event) -> None:
         if frame := shared_frame_of(event):
             self._outbox.send_frame(frame)
 
@@ -205,19 +205,19 @@ class ClientSession:
             if not self._frames.take(1):
                 raise _flooded("frames")
             if isinstance(frame, bytes):
-                self._hear(frame)
+                self._take_audio(frame)
             elif self._texts.take(1):
-                self._do(read_frame(frame), pipeline)
+                self._handle(read_frame(frame), pipeline)
             else:
                 raise _flooded("text frames")
 
-    def _hear(self, pcm: bytes) -> None:
+    def _take_audio(self, pcm: bytes) -> None:
         if not self._factory.listens:
             raise invalid_frame("this server has no STT: it was started without audio")
         if not self._sound.take(self._audio_source.feed(pcm)):
             raise _flooded("sound")
 
-    def _do(self, frame: ClientFrame, pipeline: Pipeline) -> None:
+    def _handle(self, frame: ClientFrame, pipeline: Pipeline) -> None:
         match frame:
             case Hello():
                 raise invalid_frame("hello comes first, and once")
@@ -280,14 +280,12 @@ async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_tasks(*tasks)
     for task in done:
         task.result()
 
 
-async def _rest(pipeline: Pipeline) -> None:
+async def _stay_warm(pipeline: Pipeline) -> None:
     """Warm the prefix for the next typed turn."""
     pipeline.start_idle_work()
     await asyncio.Event().wait()

@@ -123,7 +123,7 @@ async def test_a_client_that_closes_its_own_direction_gets_its_answer(folder: Pa
 
     async with serving(folder, handle):
         reader, writer = await asyncio.open_unix_connection(folder / SOCKET_NAME)
-        writer.write(protocol.write_request(Status()))
+        writer.write(protocol.line_of(Status().model_dump()))
         writer.write_eof()
         assert json.loads(await reader.readline())["kind"] == "done"
         writer.close()
@@ -144,7 +144,7 @@ async def test_another_user_is_refused(folder: Path) -> None:
         (b'{"v":2,"do":"status"}\n', "version 1"),
         (b'{"v":1,"do":"ask"}\n', "text"),
         (b'{"v":1,"do":"ask","text":"' + b"a" * (2 * LINE_BYTES) + b'"}\n', "too long"),
-        (b"[]\n", "invalid request"),
+        (b"[]\n", "not a JSON object"),
     ],
 )
 async def test_what_is_no_request_is_refused(folder: Path, line: bytes, complaint: str) -> None:

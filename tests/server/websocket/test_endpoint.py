@@ -219,6 +219,6 @@ async def test_a_fault_of_ours_is_told_as_one(folders: Folders, monkeypatch: pyt
 
 
 async def test_who_says_nothing_is_not_waited_for(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("edgevox.server.websocket.endpoint.HELLO_WITHIN_S", 0.1)
+    monkeypatch.setattr("edgevox.server.routes.voice.HELLO_WITHIN_S", 0.1)
     async with lobby(folders, has_tools=False) as behind, unknown(behind.url) as client:
         assert await client.closed() == 4408

@@ -21,17 +21,17 @@ export class Confirmation {
   }
 
   heard({ text, answer }) {
-    this.hint.textContent = answer === "unclear" ? `“${text}” is no clear yes or no.` : `“${text}”`;
+    this.hint.textContent = answer === "unclear" ? `“${text}” is not a clear yes or no.` : `“${text}”`;
   }
 
   decide({ granted, why }) {
     this.element.dataset.granted = granted;
     this.buttons.remove();
-    this.hint.textContent = `${granted ? "Agreed" : "Refused"}: ${why}`;
+    this.hint.textContent = `${granted ? "Confirmed" : "Refused"}: ${why}`;
   }
 }
 
 function hint(level, mayAnswer) {
-  if (!mayAnswer) return "Somebody else has to agree.";
+  if (!mayAnswer) return "A user with permission to confirm must answer.";
   return level === "screen" ? "A spoken yes is not enough for this." : "You can also say yes or no.";
 }

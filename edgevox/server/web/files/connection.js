@@ -59,10 +59,10 @@ export class Connection {
 
   closed({ code, reason }) {
     if (code === 4401 || code === 4403) {
-      this.askForToken(`${code === 4401 ? "The token is not known." : "The token may not talk."} edgevox open opens the page with another.`);
+      this.askForToken(`${code === 4401 ? "The token is unknown." : "The token lacks the scope voice."} edgevox open opens the page with another.`);
       return;
     }
-    this.say(code === 4409 ? "Another tab or phone has taken its place " : `Closed: ${reason || code} `);
+    this.say(code === 4409 ? "Another tab or phone replaced this connection " : `Closed: ${reason || code} `);
     this.words.append(this.retry);
   }
 

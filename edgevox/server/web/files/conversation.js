@@ -18,14 +18,14 @@ export class Conversation {
     this.turns = new Map();
   }
 
-  // What was typed: it stands below the turns until it is its turn.
+  // Typed text: shown below the turns until its turn starts.
   queue(text) {
     byId("welcome").hidden = true;
     this.queued.append(element("li", { class: "said partial" }, text));
     this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  // `place` is "here" for what was said to this page, "room" for what was said to the assistant itself.
+  // `place` is "here" for turns of this page, "room" for those at the assistant's own microphone.
   take(frame, place = "here") {
     const isAtEnd = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < NEAR_END_PX;
     this.show(frame, place);
@@ -99,7 +99,7 @@ export class Conversation {
     if (turn?.element.dataset.source === "voice") this.announce(`You said: ${frame.text}`);
   }
 
-  // Whole sentences for who listens to the page: words that arrive one by one would be read one by one.
+  // Whole sentences for screen readers: single words would be read one by one.
   announce(words) {
     if (words) this.announcer.textContent = words;
   }

@@ -45,7 +45,7 @@ export class Engines {
     this.draw();
   }
 
-  // What is known of this browser: { "microphone": "16 kHz", … }.
+  // Facts about this browser: { "microphone": "16 kHz", … }.
   tell(facts) {
     Object.assign(this.browser, facts);
     this.draw();
@@ -65,10 +65,10 @@ export class Engines {
       );
     });
     this.list.replaceChildren(...items);
-    this.facts.replaceChildren(...Object.entries(this.told()).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    this.facts.replaceChildren(...Object.entries(this.rows()).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
   }
 
-  told() {
+  rows() {
     if (this.status === null) return this.browser;
     const { version, preset, up_s: up, voice, trouble } = this.status;
     return {
@@ -76,7 +76,7 @@ export class Engines {
       model: preset,
       version,
       running: duration(up),
-      "browsers that talk": `${voice.clients} of ${voice.max_clients}`,
+      "voice clients": `${voice.clients} of ${voice.max_clients}`,
       ...this.browser,
     };
   }

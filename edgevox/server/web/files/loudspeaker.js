@@ -34,7 +34,7 @@ export class Loudspeaker {
     this.setVolume(this.volume);
   }
 
-  // A browser lets a page sound only after a click or a key. Says whether it may now.
+  // Browsers allow sound only after a click or a key. Returns whether it is allowed now.
   async wake() {
     if (!this.isAwake) await Promise.race([this.context.resume(), new Promise((done) => setTimeout(done, AWAKE_WITHIN_MS))]);
     return this.isAwake;

@@ -53,7 +53,7 @@ const microphone = new Microphone({
   level: (level) => byId("microphone").style.setProperty("--level", Math.min(1, level * 6).toFixed(2)),
   gone: () => {
     void talk();
-    notice("The microphone has gone.");
+    notice("The microphone was disconnected.");
   },
 });
 const conversation = new Conversation({
@@ -123,7 +123,7 @@ function greet(hello) {
   notice("");
   showState("listening");
   byId("microphone").disabled = !hello.listens;
-  byId("microphone").title = hello.listens ? "" : "The assistant has no ear here";
+  byId("microphone").title = hello.listens ? "" : "This server has no speech recognition";
   mayConfirm = hello.may_confirm;
   void room.listen();
   void Promise.all([home.watch(), engines.watch(), timing.refresh(), tools.refresh(), settings.refresh()]);

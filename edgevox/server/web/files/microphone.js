@@ -13,17 +13,17 @@ export class Microphone {
     return this.stream !== null;
   }
 
-  // Why there is none here, in words; "" where there may be one.
+  // The reason why no microphone can be used; "" if one may be there.
   static trouble() {
-    if (!isSecureContext) return "This browser lends its microphone only to pages on https or localhost. You can type.";
-    if (!navigator.mediaDevices?.getUserMedia) return "This browser has no microphone for pages. You can type.";
+    if (!isSecureContext) return "This browser allows the microphone only on https or localhost. You can type.";
+    if (!navigator.mediaDevices?.getUserMedia) return "This browser does not offer a microphone to pages. You can type.";
     return "";
   }
 
-  // Throws an Error with words for a person.
+  // Throws an Error with a message for the user.
   async start(context) {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((error) => {
-      throw new Error(told(error));
+      throw new Error(describe(error));
     });
     await context.audioWorklet.addModule("/page/capture-worklet.js");
     this.source = context.createMediaStreamSource(stream);
@@ -47,10 +47,10 @@ export class Microphone {
   }
 }
 
-function told(error) {
+function describe(error) {
   switch (error.name) {
     case "NotAllowedError":
-      return "The browser was told not to lend the microphone: allow it beside the address, then try again.";
+      return "The browser blocks the microphone: allow it beside the address, then try again.";
     case "NotFoundError":
       return "There is no microphone here. You can type.";
     default:

@@ -3,7 +3,7 @@
 import { Resampler } from "./resampler.js";
 
 const RING_S = 8; // the server sends three seconds ahead of what was played
-const TELL_EVERY_S = 0.2;
+const REPORT_EVERY_S = 0.2;
 const DUCKED = 10 ** (-15 / 20);
 const GAIN_STEP = 0.002;
 const FADE = 0.97; // per sample, behind a sound that was cut: a click would be heard
@@ -20,7 +20,7 @@ class Playback extends AudioWorkletProcessor {
     this.port.onmessage = ({ data }) => this.take(data);
   }
 
-  // Also one that was played to its end while it was being stopped.
+  // Includes a passage that was played to its end while it was being stopped.
   known(number) {
     return [...this.passages, this.finished].find((one) => one?.number === number) ?? new Passage(number, 0);
   }
@@ -31,7 +31,7 @@ class Playback extends AudioWorkletProcessor {
     this.write = 0;
     this.read = 0;
     this.isDucked = false;
-    this.untold = 0;
+    this.unreported = 0;
   }
 
   take(message) {
@@ -46,7 +46,7 @@ class Playback extends AudioWorkletProcessor {
         this.passages.find((one) => one.number === message.passage)?.end();
         break;
       case "stop":
-        this.tell(this.known(message.passage));
+        this.report(this.known(message.passage));
         this.clear();
         break;
       case "duck":
@@ -61,7 +61,7 @@ class Playback extends AudioWorkletProcessor {
     }
   }
 
-  // How many samples there was room for.
+  // Returns the number of samples that fitted.
   store(samples) {
     const room = this.ring.length - (this.write - this.read);
     const count = Math.min(room, samples.length);
@@ -95,12 +95,12 @@ class Playback extends AudioWorkletProcessor {
     return this.last;
   }
 
-  // Those that are over; the end of one may come after its last sample was played.
+  // Removes finished passages; the end of one may arrive after its last sample was played.
   finish() {
     while (this.passages[0]?.isPlayed) {
       this.finished = this.passages.shift();
       this.isDucked = false;
-      this.tell(this.finished);
+      this.report(this.finished);
     }
   }
 
@@ -108,13 +108,13 @@ class Playback extends AudioWorkletProcessor {
     this.finish();
     const passage = this.passages[0];
     if (passage === undefined) return;
-    this.untold += samples;
-    if (this.untold < TELL_EVERY_S * sampleRate) return;
-    this.tell(passage);
+    this.unreported += samples;
+    if (this.unreported < REPORT_EVERY_S * sampleRate) return;
+    this.report(passage);
   }
 
-  tell(passage) {
-    this.untold = 0;
+  report(passage) {
+    this.unreported = 0;
     this.port.postMessage({ passage: passage.number, samples: passage.heard, isPlayed: passage.isPlayed });
   }
 }

@@ -14,13 +14,13 @@ export class Resampler {
     this.reset();
   }
 
-  // Forget what was heard before: the next sample begins a new sound.
+  // Resets the filter: the next sample begins a new sound.
   reset() {
     this.kept = new Float32Array(2 * this.half);
     this.phase = 0;
   }
 
-  // What comes out of these samples; the filter holds back the last few until the next call.
+  // Returns the resampled samples; the filter holds back the last few until the next call.
   push(samples) {
     const width = 2 * this.half;
     const line = new Float32Array(this.kept.length + samples.length);

@@ -8,7 +8,7 @@ export class Room {
     this.reading = null;
   }
 
-  // Until `rest`, or until the connection ends. Who may not know what was said hears nothing.
+  // Until `rest`, or until the connection ends. Without the scope `history` there are none.
   async listen() {
     this.rest();
     this.reading = new AbortController();
@@ -20,7 +20,7 @@ export class Room {
         for (const line of lines) if (line.startsWith("data: ")) this.take(JSON.parse(line.slice(6)));
       }
     } catch {
-      // It ends with the socket, and begins again with it.
+      // Ends and restarts together with the socket.
     }
   }
 

@@ -12,7 +12,7 @@ export class Server {
     this.token = token;
   }
 
-  // Throws Refused, and TypeError while nobody answers.
+  // Throws Refused, and TypeError if the server does not answer.
   async get(path) {
     return this.send("GET", path);
   }
@@ -25,7 +25,7 @@ export class Server {
     return this.send("POST", path, body);
   }
 
-  // An answer that goes on, as it comes.
+  // A streamed response, piece by piece.
   async stream(path, signal) {
     return (await this.ask(path, { signal })).body;
   }
@@ -38,7 +38,7 @@ export class Server {
     const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
     const response = await fetch(path, { headers, cache: "no-store", ...given });
     if (response.ok) return response;
-    const told = await response.json().catch(() => ({}));
-    throw new Refused(response.status, told.error?.message ?? `the server answered ${response.status}`);
+    const body = await response.json().catch(() => ({}));
+    throw new Refused(response.status, body.error?.message ?? `the server answered ${response.status}`);
   }
 }

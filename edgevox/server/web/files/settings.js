@@ -3,7 +3,7 @@
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";
 
-const IN_FORCE = { soon: "Saved. It holds in a moment.", restart: "Saved. It holds when the assistant starts again." };
+const IN_FORCE = { soon: "Saved. It takes effect in a moment.", restart: "Saved. It takes effect at the next start." };
 
 export class Settings {
   constructor(server) {
@@ -18,7 +18,7 @@ export class Settings {
   }
 
   async refresh() {
-    if (this.changed().length > 0) return; // what somebody is writing stays
+    if (this.changed().length > 0) return; // keep what the user is editing
     try {
       const { data } = await this.server.get("/v1/settings");
       const said = this.result?.textContent ?? "";
@@ -82,7 +82,7 @@ class Field {
     );
   }
 
-  // The table of the file of settings that it stands in: "tts" for "tts.speed".
+  // The table of the settings file that contains it: "tts" for "tts.speed".
   get table() {
     return this.setting.name.split(".")[0];
   }

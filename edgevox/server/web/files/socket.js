@@ -39,13 +39,13 @@ export class VoiceSocket {
     this.socket = socket;
   }
 
-  // Says whether it was sent.
+  // Returns whether it was sent.
   send(frame) {
     if (this.isOpen) this.socket.send(JSON.stringify(frame));
     return this.isOpen;
   }
 
-  // What cannot be sent now is lost: it would come too late.
+  // Drops what cannot be sent now: it would come too late.
   sendSound(pcm) {
     if (this.isOpen && this.socket.bufferedAmount < MOST_WAITING_BYTES) this.socket.send(pcm);
   }
@@ -82,7 +82,7 @@ export class VoiceSocket {
     this.closed(1006, "it does not answer");
   }
 
-  // Without waiting for the other side to say goodbye, and without hearing of it.
+  // Closes without waiting for the close handshake and without a status change.
   leave() {
     clearInterval(this.pinging);
     clearTimeout(this.missing);

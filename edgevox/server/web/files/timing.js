@@ -16,7 +16,7 @@ export class Timing {
     new ResizeObserver(() => this.draw()).observe(this.place);
   }
 
-  // The turns of today, as the daemon has kept them: those of the room and of other clients too.
+  // The turns of today from the turn log, including those of the room and of other clients.
   async refresh() {
     try {
       const { data } = await this.server.get("/v1/turns");

@@ -7,19 +7,19 @@ export class ToolCall {
   constructor(name) {
     this.name = name;
     this.written = "";
-    this.told = element("span", { class: "arguments" });
+    this.shown = element("span", { class: "arguments" });
     this.result = element("p", { class: "result" }, "…");
     this.element = element(
       "div",
       { class: "call", "data-state": "written" },
-      element("p", { class: "called" }, element("code", {}, name), " ", this.told),
+      element("p", { class: "called" }, element("code", {}, name), " ", this.shown),
       this.result,
     );
   }
 
   write(delta) {
     this.written += delta;
-    this.told.textContent = this.written;
+    this.shown.textContent = this.written;
   }
 
   make(given) {
@@ -27,10 +27,10 @@ export class ToolCall {
     const pairs = Object.entries(given).map(([key, value]) =>
       element("span", { class: "argument" }, element("span", { class: "argument-name" }, `${key} `), worded(value)),
     );
-    this.told.replaceChildren(...pairs);
+    this.shown.replaceChildren(...pairs);
   }
 
-  // `refused` is what nobody allowed; all other errors are failures.
+  // `refused` is a call without permission; all other errors are failures.
   finish({ is_error: isError, code, content, elapsed_ms: ms }) {
     const isRefused = code === "tool_denied" || code === "token_scope_insufficient";
     this.element.dataset.state = isRefused ? "refused" : isError ? "failed" : "done";

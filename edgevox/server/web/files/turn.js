@@ -94,7 +94,7 @@ export class Turn {
     return notes;
   }
 
-  // Where the time went, below the answer; a second click takes it away.
+  // Toggles the latency chart below the answer.
   toggleTiming(record, button) {
     const isShown = this.timing !== undefined;
     button.setAttribute("aria-expanded", `${!isShown}`);
@@ -106,7 +106,7 @@ export class Turn {
     this.timing.scrollIntoView({ block: "nearest" });
   }
 
-  // The connection was lost while it was under way.
+  // The connection was lost during the turn.
   abandon() {
     if (!this.element.hasAttribute("aria-busy")) return;
     this.element.removeAttribute("aria-busy");

@@ -1,0 +1,264 @@
+"""Routes about the assistant: health, metrics, status, home, tool statistics, turns of a day, editable settings."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import median
+
+from pydantic import RootModel, ValidationError
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from edgevox import __version__
+from edgevox.config import Settings
+from edgevox.config.editing import editable_settings, reason_not_editable, save_changes, value_of
+from edgevox.config.schema import Setting, sections
+from edgevox.core.errors import StateError
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.types import JsonObject
+from edgevox.home.entities import Entity, HomeError, House
+from edgevox.home.phrasing import state_phrase
+from edgevox.server.assistant import DashboardData, DashboardTools
+from edgevox.server.http.errors import ApiError, invalid
+from edgevox.server.http.wire import read_json
+from edgevox.server.routes import HISTORY, ApiRoute, ServerContext
+from edgevox.server.websocket.protocol import fields_of, waterfall
+from edgevox.tools.policy import Caller
+from edgevox.tools.results import ToolCounts
+from edgevox.tools.tool import Tool
+
+
+def hourly_medians(records: Sequence[TurnMetrics]) -> list[JsonObject]:
+    """Return median latencies by hour; hours without requests and alarms are left out."""
+    hours: defaultdict[int, list[TurnMetrics]] = defaultdict(list)
+    for record in records:
+        if record.source != "ring" and record.outcome != "dropped":
+            hours[dt.datetime.fromisoformat(record.at).astimezone().hour].append(record)
+    return [
+        {
+            "hour": hour,
+            "turns": len(turns),
+            "failed": sum(turn.outcome == "failed" for turn in turns),
+            "median_ms": _medians([turn for turn in turns if turn.outcome == "answered"]),
+        }
+        for hour, turns in sorted(hours.items())
+    ]
+
+
+def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
+    timings: defaultdict[str, list[float]] = defaultdict(list)
+    for turn in turns:
+        for name, ms in turn.timings_ms.items():
+            timings[name].append(ms)
+    return {name: round(median(values), 1) for name, values in timings.items()}
+
+
+_MOST_TURNS = 500
+
+
+async def _healthz(server: ServerContext, _request: Request, _caller: Caller) -> Response:
+    states = dict(server.assistant.states())
+    is_ready = all(state == "ready" for state in states.values())
+    return JSONResponse({"status": "ok" if is_ready else "degraded", "engines": states}, 200 if is_ready else 503)
+
+
+async def _openapi(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    return server.openapi
+
+
+async def _metrics(server: ServerContext, _request: Request, _caller: Caller) -> Response:
+    queues = {"model": server.queues.model, "hearing": server.queues.transcriber, "speaking": server.queues.speaking}
+    queue_of = {f'{{queue="{name}"}}': queue for name, queue in queues.items()}
+    answers = sorted(server.answers.items())
+    counts = {f'{{path="{path}",status="{status}"}}': count for (path, status), count in answers}
+    pauses = {"": server.queues.model.pauses}
+    waiting = {labels: queue.admitted for labels, queue in queue_of.items()}
+    refused = {labels: queue.refused for labels, queue in queue_of.items()}
+    up = {f'{{engine="{name}"}}': int(state == "ready") for name, state in server.assistant.states().items()}
+    metrics = (
+        _metric("requests_total", "counter", "Answered requests.", counts),
+        _metric("queue_requests", "gauge", "Running and waiting requests.", waiting),
+        _metric("queue_refused_total", "counter", "Requests rejected because the queue was full.", refused),
+        _metric("pauses_total", "counter", "Replies paused for the local speaker.", pauses),
+        _metric("engine_up", "gauge", "Whether an engine is ready.", up),
+    )
+    return Response("".join(metrics), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _metric(name: str, kind: str, meaning: str, values: Mapping[str, int]) -> str:
+    """Format a metric with a value for each set of labels, in Prometheus' text format."""
+    samples = "".join(f"edgevox_{name}{labels} {value}\n" for labels, value in values.items())
+    return f"# HELP edgevox_{name} {meaning}\n# TYPE edgevox_{name} {kind}\n{samples}"
+
+
+async def _status(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    dashboard = _dashboard(server)
+    problem = dashboard.problem()
+    return {
+        "version": __version__,
+        "preset": server.assistant.name,
+        "up_s": round(time.time() - server.assistant.started_s),
+        "engines": dashboard.engines(),
+        "voice": {"clients": len(server.clients), "max_clients": server.clients.most},
+        "trouble": {"message": problem.message, "hint": problem.hint} if problem else None,
+    }
+
+
+async def _home(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    home = _toolbox(server).home
+    problem = home.problem
+    try:
+        house = home.house()  # not thread-safe, like the counts below
+    except (HomeError, StateError) as error:
+        house, problem = House(()), problem or error.message
+    return {
+        "kind": _dashboard(server).settings.home.kind,
+        "problem": problem,
+        "areas": [fields_of(area, "id", "name", "floor") for area in house.areas],
+        "things": [_entity_json(entity, house) for entity in house.entities],
+    }
+
+
+async def _tool_stats(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    toolbox = _toolbox(server)
+    counted = toolbox.stats.summary()
+    tools = [_tool_json(tool, counted.get(tool.name, ToolCounts())) for tool in toolbox.registry]
+    return {"object": "list", "data": tools, "not_offered": dict(toolbox.not_offered)}
+
+
+async def _turns(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    dashboard = _dashboard(server)
+    day = _day(request.query_params.get("day"))
+    from_s, until_s = (
+        dt.datetime.combine(date, dt.time()).astimezone().timestamp() for date in (day, day + dt.timedelta(days=1))
+    )
+    records = await asyncio.to_thread(dashboard.turns, from_s, until_s)
+    return {
+        "day": day.isoformat(),
+        "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
+        "trend": hourly_medians(records),
+    }
+
+
+def _dashboard(server: ServerContext) -> DashboardData:
+    if server.assistant.dashboard is None:
+        raise ApiError(404, "not_served", "this server has no dashboard")
+    return server.assistant.dashboard
+
+
+def _toolbox(server: ServerContext) -> DashboardTools:
+    toolbox = _dashboard(server).toolbox
+    if toolbox is None:
+        raise ApiError(404, "no_tools", "this assistant has no tools")
+    return toolbox
+
+
+def _day(text: str | None) -> dt.date:
+    today = dt.datetime.now().astimezone().date()
+    if text is None:
+        return today
+    try:
+        day = dt.date.fromisoformat(text)
+    except ValueError:
+        raise invalid("day must be a date, such as 2026-11-15", "day") from None
+    if not dt.date(1971, 1, 1) <= day <= today + dt.timedelta(days=1):
+        raise invalid("day is out of range", "day")
+    return day
+
+
+def _entity_json(entity: Entity, house: House) -> JsonObject:
+    area = house.area(entity.area)
+    return {
+        **fields_of(entity, "id", "name", "domain", "device_class", "state"),
+        "area": area.id if area else None,
+        "phrase": state_phrase(entity),
+        "attributes": dict(entity.attributes),
+    }
+
+
+def _tool_json(tool: Tool, counts: ToolCounts) -> JsonObject:
+    return {
+        **fields_of(tool, "name", "description"),
+        **fields_of(counts, "offered", "chosen", "refused", "failed", "timed_out"),
+        "mean_ms": round(counts.mean_s * 1000, 1),
+        "longest_ms": round(counts.longest_s * 1000, 1),
+    }
+
+
+def _turn_json(record: TurnMetrics) -> JsonObject:
+    names = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code")
+    return {**fields_of(record, *names), **waterfall(record)}
+
+
+class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
+    """New values by setting name."""
+
+
+async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    settings = _dashboard(server).settings
+    return {"object": "list", "data": [_setting_json(setting, settings) for setting in editable_settings()]}
+
+
+async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
+    dashboard = _dashboard(server)
+    try:
+        changes = SettingsBody.model_validate(await read_json(request), strict=True).root
+    except ValidationError:
+        raise invalid("the body must map setting names to values") from None
+    if not changes:
+        raise invalid("no settings given")
+    try:
+        await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
+    except ValueError as error:
+        raise invalid(str(error)) from None
+
+    async def reload() -> None:  # a coroutine runs in the event loop; a plain function would run in a thread
+        if server.reload is not None:
+            server.reload()
+
+    result = {"saved": sorted(changes), "in_force": "soon" if server.reload else "restart"}
+    # Sends the response first, because a reload restarts this server.
+    return JSONResponse(result, background=BackgroundTask(reload))
+
+
+def _setting_json(setting: Setting, settings: Settings) -> JsonObject:
+    reason = reason_not_editable(settings, setting.name)
+    source = settings.sources.get(setting.name)
+    return {
+        **fields_of(setting, "name", "description", "expected", "default", "schema"),
+        "section": sections()[setting.section],
+        "value": value_of(settings, setting.name),
+        "source": str(source) if source else "default",
+        "is_changeable": not reason,
+        "why_not": reason,
+    }
+
+
+_shown = partial(ApiRoute, "GET", errors=(404,))
+ROUTES = (
+    ApiRoute("GET", "/healthz", "State of the engines", _healthz, "status", allow_local=True, errors=(503,)),
+    ApiRoute("GET", "/metrics", "Prometheus metrics", _metrics, "status", allow_local=True, answers={"text/plain": {}}),
+    ApiRoute("GET", "/openapi.json", "This document", _openapi, "status", allow_local=True),
+    _shown("/v1/status", "Status of the assistant", _status, "status", allow_local=True),
+    _shown("/v1/home", "State of the home", _home, "read"),
+    _shown("/v1/tools/stats", "Tool statistics", _tool_stats, "read"),
+    ApiRoute(
+        "GET",
+        "/v1/turns",
+        "Turns of a day",
+        _turns,
+        HISTORY,
+        errors=(400, 404),
+        query={"day": {"type": "string", "format": "date"}},
+    ),
+    _shown("/v1/settings", "Editable settings", _list_settings, "settings"),
+    ApiRoute(
+        "PATCH", "/v1/settings", "Change settings", _change_settings, "settings", body=SettingsBody, errors=(404,)
+    ),
+)
