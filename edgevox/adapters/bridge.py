@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -24,7 +23,6 @@ from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.mcp.tools import Call, Definition, as_tool, offered_name
 from edgevox.tools.policy import LOCAL
 
-_T = TypeVar("_T")
 _STOP_S = 5.0
 _TYPES: Mapping[str, Any] = {
     "string": str,
@@ -54,9 +52,7 @@ class Bridge:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc_info: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_STOP_S)
         if not self._thread.is_alive():
@@ -64,14 +60,14 @@ class Bridge:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool and return its result or error as text; must not be called from the bridge's tools."""
-        return self._submit(self._run(name, arguments)).result()
+        return self._submit(name, arguments).result()
 
     async def acall(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Like `call`, from any event loop."""
-        return await asyncio.wrap_future(self._submit(self._run(name, arguments)))
+        return await asyncio.wrap_future(self._submit(name, arguments))
 
-    def _submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+    def _submit(self, name: str, arguments: Mapping[str, Any]) -> Future[str]:
+        return asyncio.run_coroutine_threadsafe(self._run(name, arguments), self._loop)
 
     async def _run(self, name: str, arguments: Mapping[str, Any]) -> str:
         turn = Turn()
