@@ -16,7 +16,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,12 @@ from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.audio.wake_word import (
     TARGET_FALSE_PER_HOUR,
     TARGET_MISSED,
-    WAKE_WORDS,
     WakeWordDetector,
     WakeWordTrace,
     score_wake_word,
     trace_wake_word,
 )
-from edgevox.config.sections import WakeWordName
+from edgevox.config.sections import wake_words
 from edgevox.core.files import user_folders
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.models import ModelStore, load_manifest
@@ -134,12 +132,12 @@ def spoken(piper: PiperEngine, cache: SpeechCache, texts: Sequence[str]) -> Iter
     """Yield every text by Piper, and by as many of espeak-ng's voices as there are."""
     for index, text in enumerate(texts):
         speed = PIPER_SPEEDS[index % len(PIPER_SPEEDS)]
-        yield "piper", cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))
+        yield "piper", cache.phrase(f"piper {speed}", text, partial(say_by_piper, piper, speed))
         if espeak_is_here():
             for voice in ESPEAK_VOICES:
                 rate = ESPEAK_WORDS_PER_MINUTE[index % len(ESPEAK_WORDS_PER_MINUTE)]
                 speak = partial(say_by_espeak, voice, rate)
-                yield f"espeak {voice}", cache.spoken(f"espeak {voice} {rate}", text, speak)
+                yield f"espeak {voice}", cache.phrase(f"espeak {voice} {rate}", text, speak)
 
 
 def recorded(folder: Path) -> Iterator[tuple[str, Audio]]:
@@ -212,21 +210,21 @@ def _level(samples: NDArray[np.float32]) -> float:
 # --- sounds with one
 
 
-def phrases(piper: PiperEngine, word: WakeWordName, after: str, recordings: Path | None) -> Iterator[tuple[str, Audio]]:
+def phrases(piper: PiperEngine, word: str, after: str, recordings: Path | None) -> Iterator[tuple[str, Audio]]:
     """Yield the wake word in every voice and at every speed, with `after` in the same breath."""
-    cache, text = SpeechCache(), f"{WAKE_WORDS[word].spoken}{after}"
+    cache, text = SpeechCache(), f"{wake_words()[word].phrase}{after}"
     for speed in PIPER_SPEEDS:
-        yield (f"piper {speed}", _loud(cache.spoken(f"piper {speed}", text, partial(say_by_piper, piper, speed))))
+        yield (f"piper {speed}", _loud(cache.phrase(f"piper {speed}", text, partial(say_by_piper, piper, speed))))
     for voice in ESPEAK_VOICES if espeak_is_here() else ():
         for rate in ESPEAK_WORDS_PER_MINUTE:
             name = f"espeak {voice} {rate}"
-            yield name, _loud(cache.spoken(name, text, partial(say_by_espeak, voice, rate)))
+            yield name, _loud(cache.phrase(name, text, partial(say_by_espeak, voice, rate)))
     if recordings is not None and not after:
         for path in sorted((recordings / "wakeword" / word).glob("*.wav")):
             yield f"recorded {path.name}", read_audio(path)
 
 
-def all_phrases(piper: PiperEngine, word: WakeWordName, recordings: Path | None) -> Mapping[str, list[WakeWordTrace]]:
+def all_phrases(piper: PiperEngine, word: str, recordings: Path | None) -> Mapping[str, list[WakeWordTrace]]:
     """The same heard by the word's model, by the kind of voice: alone, and in one breath with a command."""
     heard: dict[str, list[WakeWordTrace]] = {}
     for kind, afters in (("alone", ("",)), ("in one breath", tuple(f" {command}" for command in COMMANDS))):
@@ -239,7 +237,7 @@ def all_phrases(piper: PiperEngine, word: WakeWordName, recordings: Path | None)
 # --- the trial
 
 
-def microseconds_per_block(word: WakeWordName) -> float:
+def microseconds_per_block(word: str) -> float:
     """Processor time that one block of 20 ms costs."""
     detector = WakeWordDetector(word)
     samples = (0.01 * np.random.default_rng(0).standard_normal(BLOCK_SAMPLES)).astype(np.float32)
@@ -250,12 +248,12 @@ def microseconds_per_block(word: WakeWordName) -> float:
     return (time.process_time() - began_s) / count * 1e6
 
 
-def measure(words: Sequence[WakeWordName], hours: float, recordings: Path | None) -> dict[str, object]:
+def measure(words: Sequence[str], hours: float, recordings: Path | None) -> dict[str, object]:
     store = ModelStore(user_folders().models, load_manifest())
     piper = PiperEngine(store.pull("piper-en_US-joe-medium"), threads=1)
     piper.load()
     began_s = time.monotonic()
-    others: dict[WakeWordName, list[WakeWordTrace]] = {word: [] for word in words}
+    others: dict[str, list[WakeWordTrace]] = {word: [] for word in words}
     for name, audio in hours_of_sound(piper, recordings, hours):
         for word in words:
             others[word].append(trace_wake_word(word, name, audio))
@@ -268,7 +266,7 @@ def measure(words: Sequence[WakeWordName], hours: float, recordings: Path | None
         results[word] = {
             "thresholds": {
                 level: _facts(others[word], heard_close, said, cutoff)
-                for level, cutoff in WAKE_WORDS[word].cutoffs.items()
+                for level, cutoff in wake_words()[word].cutoffs.items()
             },
             "us_per_block": round(per_block, 1),
             "percent_of_a_core": round(per_block / 20_000 * 100, 2),
@@ -307,14 +305,14 @@ def _facts(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="False accepts and misses of the wake words.")
-    parser.add_argument("--word", choices=get_args(WakeWordName), action="append", help="all, unless named")
+    parser.add_argument("--word", choices=[*wake_words()], action="append", help="all, unless named")
     parser.add_argument("--hours", type=float, default=HOURS)
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     folder = os.environ.get("EDGEVOX_SPEECH_DIR")
     if not folder:
         print("EDGEVOX_SPEECH_DIR is not set: no recordings, only synthesised speech")
-    words: Sequence[WakeWordName] = args.word or get_args(WakeWordName)
+    words: Sequence[str] = args.word or [*wake_words()]
     result = {
         "hardware": describe(),
         "target": {"false_per_hour": TARGET_FALSE_PER_HOUR, "missed": TARGET_MISSED},

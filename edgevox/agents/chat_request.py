@@ -10,7 +10,8 @@ from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from edgevox.agents.conversation import Conversation, TurnRecord, complete_turn
 from edgevox.agents.llm_agent import MAX_ITERATIONS, LLMAgent
-from edgevox.agents.tool_loop import Confirm, Publish, deny_confirmation
+from edgevox.agents.tool_loop import Confirm, deny_confirmation
+from edgevox.core.events import Publish
 from edgevox.core.turn import Turn
 from edgevox.core.types import ChatModel, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.tools import LOCAL, Caller, ToolExecutor

@@ -17,8 +17,8 @@ from typing import TypeAlias
 from edgevox.agents.conversation import Conversation, mark_truncated, summarise
 from edgevox.agents.instructions import Instructions, SystemPrompt, is_self_contained
 from edgevox.agents.model_profile import ModelProfile, OnPreview, Reply
-from edgevox.agents.tool_loop import Confirm, Publish, ToolLoop, TurnState, deny_confirmation
-from edgevox.core.events import Event, ModelFinished, ModelStarted, ReplyDelta, ToolCallWritten, TurnsForgotten
+from edgevox.agents.tool_loop import Confirm, ToolLoop, TurnState, deny_confirmation
+from edgevox.core.events import Event, ModelFinished, ModelStarted, Publish, ReplyDelta, ToolCallWritten, TurnsForgotten
 from edgevox.core.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import (

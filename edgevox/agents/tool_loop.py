@@ -6,11 +6,11 @@ import itertools
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from edgevox.agents.instructions import SystemPrompt
 from edgevox.agents.model_profile import OnPreview
-from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
+from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Publish, ToolFinished, ToolStarted
 from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import Turn
@@ -99,9 +99,6 @@ class TurnState:
         if self.reply.startswith(spoken):
             return self.reply[len(spoken) :]
         return "" if spoken.startswith(self.reply) or spoken.endswith(self.reply) else f" {self.reply}"
-
-
-Publish: TypeAlias = Callable[[Event], None]
 
 
 class ToolLoop:

@@ -9,9 +9,10 @@ from pathlib import Path
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions, Instructions
-from edgevox.agents.tool_loop import Confirm, Publish
+from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
+from edgevox.core.events import Publish
 from edgevox.core.files import Folders
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt

@@ -21,14 +21,13 @@ from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.duplex import resolve_devices
 from edgevox.config import Settings, load_settings
 from edgevox.core.errors import EdgevoxError, ModelMissing, SoundStuck
-from edgevox.core.events import EngineChanged, EngineName, Event, StateChanged, TurnEnded
+from edgevox.core.events import EngineChanged, EngineName, Event, Publish, StateChanged, TurnEnded
 from edgevox.core.files import Folders
 from edgevox.core.platform import on_signal, reexec
 from edgevox.models import open_store
 
 log = logging.getLogger(__name__)
 
-Publish: TypeAlias = Callable[[Event], None]
 SessionView: TypeAlias = Callable[[ServiceSession], AbstractAsyncContextManager[None]]
 
 

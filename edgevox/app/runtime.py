@@ -345,7 +345,7 @@ class AssistantRuntime:
             case "word":
                 detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
                 wake_state = WakeState("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
-                phrase = WakePhrase(detector.word.spoken)
+                phrase = WakePhrase(detector.word.phrase)
             case "phrase":
                 wake_state = WakeState("phrase", follow_up_s=wake.follow_up_s, publish=publish)
                 phrase = WakePhrase(wake.phrase, wake.threshold)

@@ -25,6 +25,7 @@ from edgevox.core.events import (
     ModelStarted,
     PlaybackFinished,
     PlaybackStarted,
+    Publish,
     RingEnded,
     RingStarted,
     SoundChanged,
@@ -136,7 +137,6 @@ def _of(entry: _Engine | _Device) -> JsonObject:
 
 log = logging.getLogger(__name__)
 
-Publish: TypeAlias = Callable[[Event], None]
 
 # A reload waits this long for the current turn, then cancels it.
 _TURN_ENDS_WITHIN_S = 15.0

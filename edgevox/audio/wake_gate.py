@@ -9,14 +9,12 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, SpeechResumed, SpeechSegment
 from edgevox.config.sections import WakeMode
-from edgevox.core.events import Attention, AttentionChanged, Event
+from edgevox.core.events import Attention, AttentionChanged, Publish
 from edgevox.core.types import Audio
-
-Publish: TypeAlias = Callable[[Event], None]
 
 COMMAND_WITHIN_S = 8.0
 """How long it stays awake after the wake word without a command."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pymicro_wakeword
 from numpy.typing import NDArray
-from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
+from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures
 
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
-from edgevox.config.sections import Threshold, ThresholdName, WakeWordName
+from edgevox.config.sections import Threshold, ThresholdName, WakeWord, wake_words
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
@@ -28,31 +29,7 @@ _ONCE_IN_S = 1.0
 _SETTLES_IN_S = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class WakeWord:
-    """A wake word and the properties of its model.
-
-    `cutoffs` are thresholds of the mean probability. `noticed_after_s` is the usual delay of a detection after
-    the end of the word: audio since then belongs to the command.
-    """
-
-    spoken: str
-    cutoffs: Mapping[ThresholdName, float]
-    noticed_after_s: float
-
-    def cutoff(self, threshold: Threshold) -> float:
-        return self.cutoffs[threshold] if isinstance(threshold, str) else threshold
-
-
-# False accepts per hour at a dinner party (DipCo), as published with the Home Assistant Voice's firmware:
-# okay_nabu 0 at 0.85, 0.4 at 0.69; hey_jarvis 0.6 at 0.97, 0.9 at 0.92; hey_mycroft 0.6 at 0.99, 1.5 at 0.95.
-# "normal" is the default of that firmware.
-WAKE_WORDS: Mapping[WakeWordName, WakeWord] = {
-    "okay_nabu": WakeWord("okay nabu", {"strict": 0.95, "normal": 0.85, "eager": 0.69}, 0.14),
-    "hey_jarvis": WakeWord("hey jarvis", {"strict": 0.985, "normal": 0.97, "eager": 0.92}, 0.2),
-    "hey_mycroft": WakeWord("hey mycroft", {"strict": 0.993, "normal": 0.99, "eager": 0.95}, 0.14),
-    "alexa": WakeWord("alexa", {"strict": 0.95, "normal": 0.9, "eager": 0.8}, 0.24),
-}
+_BUILT_IN_MODELS = Path(pymicro_wakeword.__file__).with_name("models")
 _OWN_NOTICED_AFTER_S = 0.2
 _TFLITE = b"TFL3"
 
@@ -60,12 +37,14 @@ _TFLITE = b"TFL3"
 class WakeWordDetector:
     """Detects the wake word in one stream of blocks. Raises ConfigError."""
 
-    def __init__(self, word: WakeWordName | Path, threshold: Threshold = "normal") -> None:
-        """`word` is one of WAKE_WORDS, or the .json file of a microWakeWord model."""
+    def __init__(self, word: str | Path, threshold: Threshold = "normal") -> None:
+        """`word` is the name of a built-in one, or the .json file of a microWakeWord model."""
         if isinstance(word, Path):
-            self._model, self.word = _own(word)
+            self._model = _load(word)
+            self.word = _own(word, self._model)
         else:
-            self._model, self.word = MicroWakeWord.from_builtin(Model(word)), WAKE_WORDS[word]
+            self.word = wake_words()[word]
+            self._model = _load(_BUILT_IN_MODELS / self.word.model)
         self.confidence = 0.0
         """The mean of the model's last probabilities."""
         self._features = MicroWakeWordFeatures()
@@ -113,22 +92,26 @@ class Trigger:
         return True
 
 
-def _own(path: Path) -> tuple[MicroWakeWord, WakeWord]:
+def _load(path: Path) -> MicroWakeWord:
     try:
         _check_model(path)
-        model = MicroWakeWord.from_config(path)
+        return MicroWakeWord.from_config(path)
     except (OSError, KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ConfigError(
             f"{path} cannot be used as a wake word: {error}",
             hint="wake.model names the .json file of a microWakeWord model, beside its .tflite",
         ) from error
+
+
+def _own(path: Path, model: MicroWakeWord) -> WakeWord:
     cutoff = model.probability_cutoff
-    levels: dict[ThresholdName, float] = {
+    cutoffs: dict[ThresholdName, float] = {
         "strict": 1 - (1 - cutoff) / 2,
         "normal": cutoff,
         "eager": cutoff - (1 - cutoff),
     }
-    return model, WakeWord(model.wake_word.casefold(), levels, _OWN_NOTICED_AFTER_S)
+    phrase = model.wake_word.casefold()
+    return WakeWord(phrase=phrase, model=path, cutoffs=cutoffs, noticed_after_s=_OWN_NOTICED_AFTER_S)
 
 
 def _check_model(path: Path) -> None:
@@ -191,7 +174,7 @@ class WakeWordScore:
         return self.missed / self.words if self.words else None
 
 
-def trace_wake_word(word: WakeWordName | Path, name: str, audio: Audio) -> WakeWordTrace:
+def trace_wake_word(word: str | Path, name: str, audio: Audio) -> WakeWordTrace:
     """Run the word's model on a 16 kHz recording with quiet noise before it. Raises ConfigError."""
     detector = WakeWordDetector(word)
     samples = np.concatenate([_room(_ROOM_BEFORE_S), audio.samples, _room(_ROOM_AFTER_S)])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import tomllib
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from edgevox.core.languages import checked_language
+from edgevox.core.languages import checked_language, listed
 
 AUTO = "auto"
 """Where a language is expected: detect it."""
@@ -228,9 +231,43 @@ class SoundSettings(Section):
 
 
 WakeMode: TypeAlias = Literal["off", "word", "phrase"]
-WakeWordName: TypeAlias = Literal["okay_nabu", "hey_jarvis", "hey_mycroft", "alexa"]
 ThresholdName: TypeAlias = Literal["strict", "normal", "eager"]
 Threshold: TypeAlias = ThresholdName | Annotated[float, Field(gt=0, le=1)]
+WAKE_WORDS = Path(__file__).with_name("wake_words.toml")
+
+
+class WakeWord(Section):
+    """A wake word: an entry of wake_words.toml, which explains the keys."""
+
+    phrase: Text
+    model: Path
+    cutoffs: dict[ThresholdName, float]
+    noticed_after_s: float
+
+    def cutoff(self, threshold: Threshold) -> float:
+        return self.cutoffs[threshold] if isinstance(threshold, str) else threshold
+
+
+def wake_words() -> Mapping[str, WakeWord]:
+    """The built-in wake words by name."""
+    return _read_wake_words(WAKE_WORDS)
+
+
+@cache
+def _read_wake_words(path: Path) -> Mapping[str, WakeWord]:
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: WakeWord.model_validate(entry) for name, entry in entries.items()}
+
+
+def _checked_wake_word(name: str) -> str:
+    if name not in wake_words():
+        raise ValueError(f'"{name}" is not a wake word: use {listed(tuple(wake_words()), "or")}, or set wake.model')
+    return name
+
+
+WakeWordName: TypeAlias = Annotated[
+    str, AfterValidator(_checked_wake_word), Field(json_schema_extra=lambda schema: schema.update(enum=[*wake_words()]))
+]
 
 
 class WakeSettings(Section):

@@ -283,7 +283,7 @@ class SoundChanged(Event):
     detail: str = ""
 
 
-Listener: TypeAlias = Callable[[Event], None]
+Publish: TypeAlias = Callable[[Event], None]
 
 QUEUE_EVENTS = 1024
 
@@ -292,14 +292,14 @@ class Bus:
     """One stream of events. Use it from the event loop's thread only."""
 
     def __init__(self) -> None:
-        self._listeners: list[Listener] = []
+        self._listeners: list[Publish] = []
 
     def publish(self, event: Event) -> None:
         for listener in tuple(self._listeners):
             listener(event)
 
     @contextmanager
-    def listening(self, listener: Listener) -> Iterator[None]:
+    def listening(self, listener: Publish) -> Iterator[None]:
         """Call `listener` for every event while the block runs. It must be quick and must not raise."""
         self._listeners.append(listener)
         try:

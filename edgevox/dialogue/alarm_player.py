@@ -9,10 +9,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, assert_never
+from typing import Protocol, assert_never
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
-from edgevox.core.events import DueAlarm, Event, RingEnd, RingEnded, RingStarted, RingTrouble
+from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.turn import Turn
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState, SnoozeAlarm, StopAlarm
@@ -22,7 +22,6 @@ from edgevox.dialogue.speech_output import SpeechOutput
 
 log = logging.getLogger(__name__)
 
-Publish: TypeAlias = Callable[[Event], None]
 
 # The poll interval: another process may add an alarm.
 LOOK_S = 1.0

@@ -17,7 +17,7 @@ from edgevox.audio.endpointing import Endpointer, SpeechSegment
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.config import AudioSettings
 from edgevox.core.errors import ToolDenied
-from edgevox.core.events import AnswerHeard, Event
+from edgevox.core.events import AnswerHeard, Publish
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio
@@ -27,7 +27,6 @@ from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
 from edgevox.tools.yes_no import Answer, decide_yes_no
 from edgevox.tts.sentences import SentenceSplitter
 
-Publish: TypeAlias = Callable[[Event], None]
 Say: TypeAlias = Callable[[str], Awaitable[None]]
 """Speaks a text; returns when its last sample was played."""
 

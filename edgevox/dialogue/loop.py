@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
-from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from edgevox.audio import endpointing as segments
 from edgevox.audio.aec.canceller import AecWarmupReplay
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.audio.wake_gate import WakeGatedEndpointer, WakeState
-from edgevox.core.events import Event, SpeechDropped, SpeechStarted
+from edgevox.core.events import Publish, SpeechDropped, SpeechStarted
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_player import AlarmPlayer
 from edgevox.dialogue.barge_in import BargeInDetector
@@ -23,8 +22,6 @@ from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speculative import SpeculativeTranscript
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED, completion_of, hangovers
 from edgevox.dialogue.turn_queue import LONGEST_ASIDE_S, TurnQueue, Utterance
-
-Publish: TypeAlias = Callable[[Event], None]
 
 
 class VoiceLoop:

@@ -7,15 +7,15 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import mark_truncated
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import (
     EndpointReached,
-    Event,
     InstantWordHeard,
+    Publish,
     SpeechEnded,
     TranscriptionStarted,
     TranscriptReady,
@@ -36,7 +36,6 @@ from edgevox.dialogue.speech_output import Loudspeaker, SpeechOutput, Synthesize
 from edgevox.dialogue.transcriber import Transcriber
 
 T = TypeVar("T")
-Publish: TypeAlias = Callable[[Event], None]
 
 _NOTHING_TO_STOP = "there was nothing to stop"
 

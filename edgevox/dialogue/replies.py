@@ -17,6 +17,7 @@ from edgevox.core.events import (
     Event,
     PlaybackFinished,
     PlaybackStarted,
+    Publish,
     ReplyDelta,
     SynthesisStarted,
     TurnSource,
@@ -62,8 +63,6 @@ class ReplyLanguages:
     def _is_known(self, language: str) -> bool:
         return self._model is None or language in self._model
 
-
-Publish: TypeAlias = Callable[[Event], None]
 
 # One piece plays, one waits, one is synthesized: more would be wasted on a barge-in.
 _PIECES_AHEAD = 1

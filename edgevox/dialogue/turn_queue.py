@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from edgevox.audio.wake_gate import WakeState
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.events import Event, SpeechDropped
+from edgevox.core.events import Publish, SpeechDropped
 from edgevox.core.turn import Turn
 from edgevox.core.types import Audio
 from edgevox.dialogue.confirm import AnswerListener
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speculative import SpeculativeTranscript
-
-Publish: TypeAlias = Callable[[Event], None]
 
 # The length of a built-in command with the silence around it. Transcribing longer speech would take CPU time
 # from the running turn.

@@ -14,11 +14,11 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
-from typing import IO, Any, Generic, NoReturn, TypeAlias, cast
+from collections.abc import AsyncGenerator, Iterator
+from typing import IO, Any, Generic, NoReturn, cast
 
 from edgevox.core.errors import EngineFailed, ModelError
-from edgevox.core.events import EngineChanged, EngineState, Event
+from edgevox.core.events import EngineChanged, EngineState, Publish
 from edgevox.core.platform import anonymous_file, inheritable_socket_pair, open_unix_streams
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, Engine, ReplyT, RequestT
@@ -263,7 +263,6 @@ class _Connection:
 
 log = logging.getLogger(__name__)
 
-Publish: TypeAlias = Callable[[Event], None]
 
 # If memory is short, an engine may fit once another program has ended.
 _RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)

@@ -11,11 +11,11 @@ from typing import Protocol
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.model_profile import ModelProfile
-from edgevox.agents.tool_loop import Confirm, Publish
+from edgevox.agents.tool_loop import Confirm
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
 from edgevox.core.errors import StateError
-from edgevox.core.events import Bus
+from edgevox.core.events import Bus, Publish
 from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.core.metrics import TurnMetrics

@@ -12,6 +12,7 @@ import pytest
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
 from edgevox.audio.wake_word import Trigger, WakeWordDetector
+from edgevox.config import sections
 from edgevox.core.errors import ConfigError
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, SynthesisRequest
@@ -81,9 +82,30 @@ def test_a_number_is_a_threshold(tmp_path: Path) -> None:
     assert detections_s(WakeWordDetector("okay_nabu", 0.9999), said) == []
 
 
+def test_an_entry_of_the_data_file_is_all_that_a_wake_word_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = f"""
+[hey_house]
+phrase = "hey house"
+model = "{_MODELS / "okay_nabu.json"}"
+cutoffs = {{ strict = 0.95, normal = 0.85, eager = 0.69 }}
+noticed_after_s = 0.3
+"""
+    words = tmp_path / "wake_words.toml"
+    words.write_text(sections.WAKE_WORDS.read_text(encoding="utf-8") + added, encoding="utf-8")
+    monkeypatch.setattr(sections, "WAKE_WORDS", words)
+    settings = sections.WakeSettings(word="hey_house")
+    detector = WakeWordDetector(settings.word, settings.threshold)
+    assert (detector.word.phrase, detector.noticed_after_s) == ("hey house", 0.3)
+    assert len(detections_s(detector, in_room(espeak("okay nabu", tmp_path)))) == 1
+    with pytest.raises(ValueError, match="use okay_nabu, hey_jarvis, hey_mycroft, alexa or hey_house"):
+        sections.WakeSettings(word="hey_nobody")
+
+
 def test_a_model_of_ones_own_is_a_file(tmp_path: Path) -> None:
     detector = WakeWordDetector(_MODELS / "okay_nabu.json", "normal")
-    assert detector.word.spoken == "okay nabu"
+    assert detector.word.phrase == "okay nabu"
     assert detector.word.cutoffs["strict"] > detector.word.cutoffs["normal"] > detector.word.cutoffs["eager"]
     assert len(detections_s(detector, in_room(espeak("okay nabu", tmp_path)))) == 1
 

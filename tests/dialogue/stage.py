@@ -32,7 +32,6 @@ from tests.dialogue.sounds import silent, voiced
 BOUND_S = 10
 
 Cue: TypeAlias = Callable[[Event], bool]
-Publish: TypeAlias = Callable[[Event], None]
 
 
 def after(kind: type[Event], count: int = 1) -> Cue:

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from edgevox.agents import LLMAgent
-from edgevox.core.events import ConfirmationRequired, PlaybackFinished, TranscriptReady
+from edgevox.core.events import ConfirmationRequired, PlaybackFinished, Publish, TranscriptReady
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import TranscribeRequest, Transcript
 from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Pipeline, Synthesizer, Transcriber
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
-from tests.dialogue.stage import Publish, Stage, after
+from tests.dialogue.stage import Stage, after
 
 UNSURE, SURE = 0.2, 0.9
 

@@ -23,6 +23,7 @@ from edgevox.core.events import (
     ModelStarted,
     PlaybackFinished,
     PlaybackStarted,
+    Publish,
     TurnEnded,
     TurnStarted,
 )
@@ -41,7 +42,7 @@ from edgevox.dialogue.confirm import ANSWER_WITHIN_S
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
 from tests.dialogue.sounds import silent, voiced
-from tests.dialogue.stage import BOUND_S, HeldSpeaker, Listener, Publish, Stage, after
+from tests.dialogue.stage import BOUND_S, HeldSpeaker, Listener, Stage, after
 
 QUESTION = "Unlock the front door?"
 CALL = f"I will see. <tool_call>{json.dumps({'name': 'unlock_door', 'arguments': {}})}</tool_call>"

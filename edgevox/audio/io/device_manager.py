@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from edgevox.audio.io.devices import Device, rescan_devices
 from edgevox.audio.io.duplex import Duplex, OnStart, OpenableMicrophone, OpenableSpeaker, ResolvedDevices
 from edgevox.audio.io.sound_server import NAMES, Defaults, SoundServer
 from edgevox.core.errors import DeviceUnavailable, SoundStuck
-from edgevox.core.events import Event, SoundChanged, SoundDevice
+from edgevox.core.events import Publish, SoundChanged, SoundDevice
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 log = logging.getLogger(__name__)
 
-Publish: TypeAlias = Callable[[Event], None]
 
 _BLOCK_S = 0.02
 # A device delivers a block every 20 ms. A busy machine may be late; after this long the device is lost.

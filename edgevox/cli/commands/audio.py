@@ -33,7 +33,7 @@ from edgevox.audio.wake_word import (
 )
 from edgevox.cli.command import Command
 from edgevox.cli.context import Context, run_until_done
-from edgevox.config.sections import Threshold, ThresholdName, WakeWordName
+from edgevox.config.sections import Threshold, ThresholdName, wake_words
 from edgevox.config.toml_file import update_config_file
 from edgevox.core.errors import AudioError, ConfigError, DeviceUnavailable
 from edgevox.core.turn import CancelFlag
@@ -275,7 +275,7 @@ def add_wake_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="recordings (or folders) with the wake word once in each: no detection is a miss",
     )
-    test.add_argument("--word", dest="wake.word", choices=get_args(WakeWordName), help="built-in wake word")
+    test.add_argument("--word", dest="wake.word", choices=[*wake_words()], help="built-in wake word")
     test.add_argument("--model", dest="wake.model", metavar="FILE.json", help="your own wake-word model")
     test.add_argument(
         "--threshold", dest="wake.threshold", type=_threshold, help="strict, normal, eager, or a number from 0 to 1"
@@ -297,7 +297,7 @@ def wake_command(args: argparse.Namespace, context: Context) -> int:
     took_s = time.monotonic() - began_s
     chosen = score_wake_word(heard_words, heard_others, wake_word.cutoff(wake.threshold))
     if args.json:
-        context.write(json.dumps(_score_json(wake_word.spoken, chosen, heard_words, heard_others), indent=2))
+        context.write(json.dumps(_score_json(wake_word.phrase, chosen, heard_words, heard_others), indent=2))
         return 0
     levels: list[Threshold] = list(get_args(ThresholdName))
     if wake.threshold not in levels:
@@ -307,7 +307,7 @@ def wake_command(args: argparse.Namespace, context: Context) -> int:
         wake.threshold,
     )
     heard_s = sum(heard.duration_s for heard in (*heard_words, *heard_others))
-    context.out.print(f'"{wake_word.spoken}" in {heard_s / 60:.1f} minutes of audio (processed in {took_s:.1f} s)\n')
+    context.out.print(f'"{wake_word.phrase}" in {heard_s / 60:.1f} minutes of audio (processed in {took_s:.1f} s)\n')
     context.out.print(table)
     _print_mistakes(context, chosen, heard_words, heard_others)
     return 0
