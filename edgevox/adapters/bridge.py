@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -97,20 +97,11 @@ def foreign_tool(
     return replace(tool, acts_elsewhere=False)
 
 
-class _Arguments(BaseModel):
-    """Base class of the argument models, for frameworks that need one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 def arguments_model(tool: Tool) -> type[BaseModel]:
-    """Return a model with a field per parameter; values are validated when the tool runs."""
-    fields: dict[str, Any] = dict(_fields(tool))
-    return create_model(f"{tool.name}_arguments", __base__=_Arguments, **fields)
-
-
-def _fields(tool: Tool) -> Iterator[tuple[str, Any]]:
+    """Return a model with a field per parameter, for frameworks; values are validated when the tool runs."""
     required = tool.parameters.get("required", ())
+    fields: dict[str, Any] = {}
     for name, schema in tool.parameters.get("properties", {}).items():
         kind = _TYPES.get(schema.get("type", ""), Any) if isinstance(schema, Mapping) else Any
-        yield name, (kind, ...) if name in required else (kind | None, None)
+        fields[name] = (kind, ...) if name in required else (kind | None, None)
+    return create_model(f"{tool.name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)

@@ -113,9 +113,7 @@ class LLMAgent:
         self._takes_notes = takes_notes
         self._prepared: ChatRequest | None = None
         self._publish = publish
-        self._tool_loop = ToolLoop(
-            self._executor, self._hooks, names=self._names, confirm=confirm, caller=caller, publish=publish
-        )
+        self._tool_loop = ToolLoop(self._executor, self._hooks, self._names, confirm, caller, publish)
 
     async def run(
         self,

@@ -101,29 +101,20 @@ class TurnState:
         return "" if spoken.startswith(self.reply) or spoken.endswith(self.reply) else f" {self.reply}"
 
 
+@dataclass(frozen=True, slots=True)
 class ToolLoop:
     """Runs the calls of a model's replies for `caller`. `names` returns the tools that it may call."""
 
-    def __init__(
-        self,
-        executor: ToolExecutor,
-        hooks: Hooks,
-        *,
-        names: Callable[[], Sequence[str]],
-        confirm: Confirm,
-        caller: Caller,
-        publish: Publish,
-    ) -> None:
-        self._executor = executor
-        self._hooks = hooks
-        self._names = names
-        self._confirm = confirm
-        self._caller = caller
-        self._publish = publish
+    executor: ToolExecutor
+    hooks: Hooks
+    names: Callable[[], Sequence[str]]
+    confirm: Confirm
+    caller: Caller
+    publish: Publish
 
     async def run(self, reply: ModelReply, state: TurnState, turn: Turn) -> Answer | None:
         """Run the calls of a reply; returns the answer if the tools gave one in English."""
-        calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
+        calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self.names()]
         if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
         dispatched = await self._dispatch(calls, state, turn)
@@ -132,7 +123,7 @@ class ToolLoop:
         for call, first in dispatched:
             result = await self._confirm_call(first, state, turn)
             outcome = ToolOutcome(result.content, result.is_error, result.code)
-            match await self._hooks.after_tool(state.run, call, outcome):
+            match await self.hooks.after_tool(state.run, call, outcome):
                 case Answer() as answer:
                     answers.append(answer)
                 case ToolOutcome() as other if other is not outcome:
@@ -142,7 +133,7 @@ class ToolLoop:
             results.append(result)
             state.run.calls.append(call)
             state.run.outcomes.append(outcome)
-            self._publish(
+            self.publish(
                 ToolFinished(
                     turn_id=turn.id,
                     call_id=call.id,
@@ -170,8 +161,8 @@ class ToolLoop:
         resolved_calls: list[ToolCall] = []
         passed: list[ResolvedCall] = []
         for call in calls:
-            resolved = self._executor.resolve(call)
-            match await self._hooks.before_tool(state.run, resolved.call):
+            resolved = self.executor.resolve(call)
+            match await self.hooks.before_tool(state.run, resolved.call):
                 case Deny(reason):
                     results[call.id] = ToolResult(
                         tool_call_id=call.id,
@@ -182,16 +173,16 @@ class ToolLoop:
                     )
                 case ToolCall() as changed:
                     if changed is not resolved.call:
-                        resolved = self._executor.resolve(changed)
+                        resolved = self.executor.resolve(changed)
                     passed.append(resolved)
                     call = resolved.call
-                    self._publish(
+                    self.publish(
                         ToolStarted(turn_id=turn.id, call_id=call.id, name=call.name, arguments=call.arguments)
                     )
             resolved_calls.append(resolved.call)
-        for result in await self._executor.dispatch_all(
+        for result in await self.executor.dispatch_all(
             passed,
-            caller=self._caller,
+            caller=self.caller,
             cancel=turn.cancel,
             turn_id=turn.id,
             low_confidence_text=state.low_confidence_text,
@@ -215,19 +206,19 @@ class ToolLoop:
         if is_about_transcript:
             state.transcript_agreement = agreement
         if not agreement.granted:
-            return self._executor.refuse(pending, agreement.why)
-        return await self._executor.dispatch_confirmed(
+            return self.executor.refuse(pending, agreement.why)
+        return await self.executor.dispatch_confirmed(
             pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
         )
 
     async def _ask(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
-        self._publish(
+        self.publish(
             ConfirmationRequired(
                 turn_id=turn.id, token=pending.token, name=name, question=pending.question, level=pending.level
             )
         )
-        agreement = await self._confirm(pending, turn)
-        self._publish(
+        agreement = await self.confirm(pending, turn)
+        self.publish(
             ConfirmationDecided(turn_id=turn.id, token=pending.token, granted=agreement.granted, why=agreement.why)
         )
         return agreement

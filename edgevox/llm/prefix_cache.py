@@ -66,13 +66,13 @@ class SnapshotKey:
     llama_build: str
 
 
+@dataclass(frozen=True, slots=True)
 class SnapshotStore:
     """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted."""
 
-    def __init__(self, folder: Path, key: SnapshotKey, *, max_bytes: int) -> None:
-        self._folder = folder
-        self._key = key
-        self._max_bytes = max_bytes
+    folder: Path
+    key: SnapshotKey
+    max_bytes: int
 
     def load(self, tokens: Sequence[int]) -> bytes | None:
         """Return the state after exactly these tokens, or None if there is no valid one."""
@@ -89,28 +89,28 @@ class SnapshotStore:
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
         """Store a state; a failed write only costs time at the next start."""
-        if len(state) > self._max_bytes:
+        if len(state) > self.max_bytes:
             return
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._delete_oldest(len(state))
             write_atomic(self._path(tokens), self._digest(tokens, state), state)
 
     def _path(self, tokens: Sequence[int]) -> Path:
-        return self._folder / f"{self._digest(tokens).hex()[:32]}{_SUFFIX}"
+        return self.folder / f"{self._digest(tokens).hex()[:32]}{_SUFFIX}"
 
     def _digest(self, tokens: Sequence[int], state: bytes = b"") -> bytes:
         """Return a digest of the state and of everything it depends on."""
-        digest = hashlib.sha256(json.dumps([asdict(self._key), len(tokens)]).encode())
+        digest = hashlib.sha256(json.dumps([asdict(self.key), len(tokens)]).encode())
         digest.update(np.asarray(tokens, "<i4").tobytes())
         digest.update(state)
         return digest.digest()
 
     def _delete_oldest(self, state_bytes: int) -> None:
-        kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._folder.glob(f"*{_SUFFIX}"))
+        kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self.folder.glob(f"*{_SUFFIX}"))
         total = sum(size for _, size, _ in kept) + state_bytes
         for _, size, file in kept:
-            if total <= self._max_bytes:
+            if total <= self.max_bytes:
                 break
             file.unlink(missing_ok=True)
             total -= size

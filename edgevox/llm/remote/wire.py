@@ -233,36 +233,36 @@ _MAX_QUOTED_CHARS = 300
 _ADDRESS_HINT = "llm.remote_url should end in /v1, and llm.remote_kind name the server's API"
 
 
+@dataclass(frozen=True, slots=True)
 class RemoteErrors:
     """The errors of one server."""
 
-    def __init__(self, url: str, key: Secret | None) -> None:
-        self._url = url
-        self._key = key
+    url: str
+    key: Secret | None
 
     def unreachable(self, error: Exception) -> EngineFailed:
         return EngineFailed(
-            f"{self._url} does not answer: {self._quoted(str(error) or type(error).__name__)}",
+            f"{self.url} does not answer: {self._quoted(str(error) or type(error).__name__)}",
             hint="is it running, and is llm.remote_url right?",
         )
 
     def disconnected(self) -> EngineFailed:
-        return EngineFailed(f"{self._url} closed the connection before its answer was complete", hint="see its log")
+        return EngineFailed(f"{self.url} closed the connection before its answer was complete", hint="see its log")
 
     def invalid(self, error: BadResponse | ValidationError) -> EngineFailed:
         reason = str(error)
         if isinstance(error, ValidationError):
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             reason = f"{'.'.join(map(str, first['loc']))} {first['msg']}".strip()
-        return EngineFailed(f"{self._url} sent an invalid chat completion: {self._quoted(reason)}", hint=_ADDRESS_HINT)
+        return EngineFailed(f"{self.url} sent an invalid chat completion: {self._quoted(reason)}", hint=_ADDRESS_HINT)
 
     def refused(self, refusal: Refusal, model: str, known: ModelList) -> EdgevoxError:
-        url, message = self._url, self._quoted(str(refusal))
+        url, message = self.url, self._quoted(str(refusal))
         match refusal.status:
             case 200:
                 reason = self._quoted(f"{refusal} ({refusal.kind})") if refusal.kind else message
                 return EngineFailed(f"{url} failed during its answer: {reason}", hint="try again, or see its log")
-            case 401 | 403 if self._key is None:
+            case 401 | 403 if self.key is None:
                 return ConfigError(
                     f"{url} requires a key: {message}",
                     hint="write it to a file (chmod 600) and name that in llm.remote_key_file",
@@ -296,6 +296,6 @@ class RemoteErrors:
 
     def _quoted(self, text: str) -> str:
         """Quote a message without the key: a server may repeat what it received."""
-        if self._key is not None:
-            text = text.replace(self._key.reveal(), "…")
+        if self.key is not None:
+            text = text.replace(self.key.reveal(), "…")
         return " ".join(text.split())[:_MAX_QUOTED_CHARS]
