@@ -23,32 +23,7 @@ FILE_NAME = "memory.sqlite"
 BROKEN_SUFFIX = ".broken"
 
 _VERSION = 1
-_SCHEMA = (
-    """CREATE TABLE turns (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        conversation TEXT NOT NULL,
-        at_s REAL NOT NULL,
-        source TEXT NOT NULL,
-        finish_reason TEXT NOT NULL,
-        messages TEXT NOT NULL
-    )""",
-    "CREATE INDEX turns_of_conversation ON turns (conversation, number)",
-    """CREATE TABLE summaries (
-        conversation TEXT PRIMARY KEY,
-        text TEXT NOT NULL,
-        first_turn INTEGER NOT NULL,
-        last_turn INTEGER NOT NULL
-    )""",
-    "CREATE TABLE forgettings (times INTEGER NOT NULL)",
-    "INSERT INTO forgettings VALUES (0)",
-    # A summary contains words of its turns, so deleting any of them deletes it.
-    """CREATE TRIGGER turn_deleted AFTER DELETE ON turns BEGIN
-        DELETE FROM summaries
-        WHERE conversation = OLD.conversation AND OLD.number BETWEEN first_turn AND last_turn;
-        UPDATE forgettings SET times = times + 1;
-    END""",
-)
+_SCHEMA = Path(__file__).with_suffix(".sql")
 # Readers run on the event loop and wait only while an interrupted log is recovered.
 _BUSY_S = {"rw": 5.0, "ro": 0.2}
 # Python cannot decode SQLite's message if it quotes a damaged schema.
@@ -83,9 +58,7 @@ class MemoryFile:
         )
         self._connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
         try:
-            self._check_version()
-            if mode == "rw":
-                self._prepare()
+            self._prepare(mode)
         except BaseException:
             self.close()
             raise
@@ -209,30 +182,29 @@ class MemoryFile:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         return cls(path, "rw")
 
-    def _prepare(self) -> None:
+    def _prepare(self, mode: Literal["ro", "rw"]) -> None:
+        """Check the version and, for writing, the content; create the tables of a new file."""
         run = self._connection.execute
+        version = run("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise StateError(
+                f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
+            )
+        if mode == "ro":
+            return
         run("PRAGMA journal_mode = WAL")
         # One fsync per turn, off the event loop: a turn with an action survives a power cut.
         run("PRAGMA synchronous = FULL")
         run("PRAGMA secure_delete = ON")
         run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave text in a temporary folder
-        if run("PRAGMA user_version").fetchone()[0] == 0:
-            run("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                run(statement)
-            run(f"PRAGMA user_version = {_VERSION}")
-            run("COMMIT")
+        if version == 0:
+            schema = _SCHEMA.read_text(encoding="utf-8")
+            self._connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {_VERSION}; COMMIT")
         # The full check: the quick one skips the indexes, without which nothing can be deleted.
         if run("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise _Broken("its pages are inconsistent")
         if run("SELECT times FROM forgettings").fetchone() is None:
             raise _Broken("a part is missing")
-
-    def _check_version(self) -> None:
-        if self._connection.execute("PRAGMA user_version").fetchone()[0] > _VERSION:
-            raise StateError(
-                f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
-            )
 
     def _read(self, query: str, values: tuple[object, ...] = ()) -> list[Any]:
         with _errors_explained(self.path):
