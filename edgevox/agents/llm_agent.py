@@ -127,11 +127,9 @@ class LLMAgent:
 
         A sequence of messages continues a turn that began elsewhere: the user message, then its calls and results.
         """
-        result: AgentResult | None = None
-        async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source):
-            if isinstance(piece, AgentResult):
-                result = piece
-        assert result is not None
+        pieces = self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source)
+        *_text, result = [piece async for piece in pieces]
+        assert isinstance(result, AgentResult)
         return result
 
     async def stream(

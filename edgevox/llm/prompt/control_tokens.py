@@ -65,15 +65,11 @@ class ControlTokenMask:
         return tuple(PromptPiece(text[run.start() : run.end()], run[0].startswith(b"s")) for run in runs)
 
     def _message(self, message: Message) -> Message:
-        return Message(
-            message.role,
-            self._text(message.content),
-            tuple(map(self._call, message.tool_calls)),
-            None if message.tool_call_id is None else self._text(message.tool_call_id),
+        calls = tuple(
+            ToolCall(self._text(call.id), self._text(call.name), self._json_text(call.arguments))
+            for call in message.tool_calls
         )
-
-    def _call(self, call: ToolCall) -> ToolCall:
-        return ToolCall(self._text(call.id), self._text(call.name), self._json_text(call.arguments))
+        return Message(message.role, self._text(message.content), calls, self._masked(message.tool_call_id))
 
     def _json_text(self, written: str) -> str:
         masked = self._text(written)
