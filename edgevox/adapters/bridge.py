@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from edgevox.agents.tool_loop import Confirm, deny_confirmation
+from edgevox.agents.tool_loop import Confirm, apply_agreement, deny_confirmation
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry
@@ -76,12 +76,7 @@ class Bridge:
         result = await self._executor.dispatch(call, caller=self._caller, turn_id=turn.id)
         if (pending := result.confirmation) is not None:
             agreement = await self._confirm(pending, turn)
-            if not agreement.granted:
-                result = self._executor.refuse(pending, agreement.why)
-            else:
-                result = await self._executor.dispatch_confirmed(
-                    pending.call, pending.token, by=agreement.by, channel=agreement.channel
-                )
+            result = await apply_agreement(self._executor, pending, agreement, turn.cancel)
         return result.content
 
 

@@ -26,7 +26,7 @@ from edgevox.core.types import (
 )
 from edgevox.llm.hooks_slm import speakable_chars
 from edgevox.llm.tool_choice import RESPOND_NAME, HopPlan, ToolChoicePolicy, plan_hop
-from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
+from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser
 from edgevox.tools import ToolRegistry
 
 # In every notation the string follows the names of the tool and of its single argument.
@@ -123,9 +123,13 @@ class Reply:
             self.text = self.spoken_text = ""
         self.text += delta.text
         for item in delta.calls:
-            if item.error is None:
-                self.calls.append(self._numbered(item))
-        self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
+            if item.error is not None:
+                self.problems.append(f"{item.name}: {item.error}")
+                continue
+            call_id = self._call_id(item.id)
+            if any(call.id == call_id for call in self.calls):  # a model may repeat an id
+                call_id = self._next_id()
+            self.calls.append(ToolCall(call_id, item.name, item.arguments))
         self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
         # Templates put white space before an answer. Text that may be tool data read aloud waits until the hooks have
         # seen all of it.
@@ -133,12 +137,6 @@ class Reply:
         piece = text[len(self.spoken_text) : speakable_chars(text)]
         self.spoken_text += piece
         return piece
-
-    def _numbered(self, item: ToolCallItem) -> ToolCall:
-        call_id = self._call_id(item.id)
-        if any(call.id == call_id for call in self.calls):  # a model may repeat an id
-            call_id = self._next_id()
-        return ToolCall(call_id, item.name, item.arguments)
 
     def _call_id(self, own: str) -> str:
         """Return an id that is unique in the turn: a turn has several replies."""

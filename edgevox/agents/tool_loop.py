@@ -6,14 +6,14 @@ import itertools
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TypeAlias
 
 from edgevox.agents.instructions import SystemPrompt
 from edgevox.agents.model_profile import OnPreview
 from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Publish, ToolFinished, ToolStarted
 from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
 from edgevox.core.languages import ENGLISH, LANGUAGES
-from edgevox.core.turn import Turn
+from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.tools.calls import ResolvedCall
@@ -32,15 +32,23 @@ class Agreement:
     why: str = USER_SAID_NO
 
 
-class Confirm(Protocol):
-    """Asks a person. The host provides it; the model has no part in it."""
-
-    def __call__(self, pending: PendingConfirmation, turn: Turn, /) -> Awaitable[Agreement]: ...
+Confirm: TypeAlias = Callable[[PendingConfirmation, Turn], Awaitable[Agreement]]
+"""Asks a person. The host provides it; the model has no part in it."""
 
 
 async def deny_confirmation(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
     """Refuse every call that needs a confirmation."""
     return Agreement(granted=False, why="nobody could be asked")
+
+
+async def apply_agreement(
+    executor: ToolExecutor, pending: PendingConfirmation, agreement: Agreement, cancel: CancelFlag
+) -> ToolResult:
+    """Run the pending call if it was granted, and refuse it otherwise."""
+    if not agreement.granted:
+        return executor.refuse(pending, agreement.why)
+    by, channel = agreement.by, agreement.channel
+    return await executor.dispatch_confirmed(pending.call, pending.token, by=by, channel=channel, cancel=cancel)
 
 
 @dataclass(slots=True)
@@ -205,11 +213,7 @@ class ToolLoop:
             agreement = await self._ask(pending, result.name, turn)
         if is_about_transcript:
             state.transcript_agreement = agreement
-        if not agreement.granted:
-            return self.executor.refuse(pending, agreement.why)
-        return await self.executor.dispatch_confirmed(
-            pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
-        )
+        return await apply_agreement(self.executor, pending, agreement, turn.cancel)
 
     async def _ask(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
         self.publish(
