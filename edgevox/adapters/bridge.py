@@ -9,22 +9,20 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from edgevox.agents.tool_loop import Confirm, deny_confirmation
+from edgevox.agents.tool_loop import Confirm, apply_agreement, deny_confirmation
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.mcp.tools import Call, Definition, as_tool, offered_name
 from edgevox.tools.policy import LOCAL
 
-_T = TypeVar("_T")
 _STOP_S = 5.0
 _TYPES: Mapping[str, Any] = {
     "string": str,
@@ -54,9 +52,7 @@ class Bridge:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc_info: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_STOP_S)
         if not self._thread.is_alive():
@@ -64,14 +60,14 @@ class Bridge:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool and return its result or error as text; must not be called from the bridge's tools."""
-        return self._submit(self._run(name, arguments)).result()
+        return self._submit(name, arguments).result()
 
     async def acall(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Like `call`, from any event loop."""
-        return await asyncio.wrap_future(self._submit(self._run(name, arguments)))
+        return await asyncio.wrap_future(self._submit(name, arguments))
 
-    def _submit(self, work: Coroutine[Any, Any, _T]) -> Future[_T]:
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+    def _submit(self, name: str, arguments: Mapping[str, Any]) -> Future[str]:
+        return asyncio.run_coroutine_threadsafe(self._run(name, arguments), self._loop)
 
     async def _run(self, name: str, arguments: Mapping[str, Any]) -> str:
         turn = Turn()
@@ -80,12 +76,7 @@ class Bridge:
         result = await self._executor.dispatch(call, caller=self._caller, turn_id=turn.id)
         if (pending := result.confirmation) is not None:
             agreement = await self._confirm(pending, turn)
-            if not agreement.granted:
-                result = self._executor.refuse(pending, agreement.why)
-            else:
-                result = await self._executor.dispatch_confirmed(
-                    pending.call, pending.token, by=agreement.by, channel=agreement.channel
-                )
+            result = await apply_agreement(self._executor, pending, agreement, turn.cancel)
         return result.content
 
 
@@ -101,20 +92,11 @@ def foreign_tool(
     return replace(tool, acts_elsewhere=False)
 
 
-class _Arguments(BaseModel):
-    """Base class of the argument models, for frameworks that need one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 def arguments_model(tool: Tool) -> type[BaseModel]:
-    """Return a model with a field per parameter; values are validated when the tool runs."""
-    fields: dict[str, Any] = dict(_fields(tool))
-    return create_model(f"{tool.name}_arguments", __base__=_Arguments, **fields)
-
-
-def _fields(tool: Tool) -> Iterator[tuple[str, Any]]:
+    """Return a model with a field per parameter, for frameworks; values are validated when the tool runs."""
     required = tool.parameters.get("required", ())
+    fields: dict[str, Any] = {}
     for name, schema in tool.parameters.get("properties", {}).items():
         kind = _TYPES.get(schema.get("type", ""), Any) if isinstance(schema, Mapping) else Any
-        yield name, (kind, ...) if name in required else (kind | None, None)
+        fields[name] = (kind, ...) if name in required else (kind | None, None)
+    return create_model(f"{tool.name}_arguments", __config__=ConfigDict(extra="forbid"), **fields)

@@ -28,9 +28,10 @@ def fence_results(text: str, names: Sequence[str]) -> str:
 
 def group_turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
     """Split messages into turns; consecutive user messages belong to one turn."""
-    spoken = [message for message in messages if message.role != "system"]
     group: tuple[Message, ...] = ()
-    for message in spoken:
+    for message in messages:
+        if message.role == "system":
+            continue
         if message.role != "user":
             group = (*group, message)
         elif group and group[-1].role == "user":
@@ -44,8 +45,8 @@ def group_turns(messages: Sequence[Message]) -> Iterator[tuple[Message, ...]]:
 
 def conversation_from_messages(turns: Sequence[tuple[Message, ...]]) -> Conversation:
     """Return a conversation with these turns. Its clock stands still, so they do not expire."""
-    kept = [TurnRecord(str(number), "chat", 0.0, "api", "stop", turn) for number, turn in enumerate(turns)]
-    return Conversation("chat", clock=lambda: 0.0, turns=kept)
+    records = [TurnRecord(str(number), "chat", 0.0, "api", "stop", turn) for number, turn in enumerate(turns)]
+    return Conversation("chat", clock=lambda: 0.0, turns=records)
 
 
 async def run_chat_with_tools(
@@ -69,7 +70,7 @@ async def run_chat_with_tools(
     offered = None if body.tools is None else tuple(tool.name for tool in body.tools)
     executor.registry.openai_schemas(offered)  # raises UnknownTool
     choice = body.choice(executor.registry.names if offered is None else offered)
-    *past, begun = body.turns(executor.registry.names)
+    *past, messages = body.turns(executor.registry.names)
     agent = LLMAgent(
         "chat",
         instructions=body.instructions,
@@ -85,7 +86,7 @@ async def run_chat_with_tools(
         caller=caller,
         publish=stream_to or (lambda _event: None),
     )
-    result = await agent.run(begun, turn, tool_choice=choice)
+    result = await agent.run(messages, turn, tool_choice=choice)
     return {"role": "assistant", "content": result.reply}
 
 
@@ -100,7 +101,7 @@ class _Call(BaseModel):
     arguments: str = Field("{}", validation_alias=AliasPath("function", "arguments"))
 
 
-class _Said(BaseModel):
+class _ChatMessage(BaseModel):
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[_Part] | None = None
     tool_calls: list[_Call] | None = None
@@ -116,6 +117,16 @@ class _Said(BaseModel):
             case parts:
                 return "\n".join(part.text for part in parts)
 
+    def as_message(self, names: Sequence[str]) -> Message:
+        match self.role:
+            case "system" | "developer":
+                return Message("system", self.text)
+            case "tool":
+                return Message("tool", fence_results(self.text, names), tool_call_id=self.tool_call_id)
+            case role:
+                calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.tool_calls or ())
+                return Message(role, self.text, tool_calls=calls)
+
 
 class _Named(BaseModel):
     """A tool by name: its full definition, a tool_choice object, or the bare name."""
@@ -126,7 +137,7 @@ class _Named(BaseModel):
 class ChatBody(BaseModel):
     """The supported parts of a chat request; others are ignored."""
 
-    messages: list[_Said] = Field(min_length=1)
+    messages: list[_ChatMessage] = Field(min_length=1)
     tools: list[_Named] | None = None
     tool_choice: Literal["auto", "none", "required"] | _Named = "auto"
     temperature: float = Field(Sampling().temperature, ge=0)
@@ -137,7 +148,7 @@ class ChatBody(BaseModel):
 
     @property
     def instructions(self) -> str:
-        return "\n\n".join(said.text for said in self.messages if said.role in ("system", "developer"))
+        return "\n\n".join(message.text for message in self.messages if message.role in ("system", "developer"))
 
     @property
     def sampling(self) -> Sampling:
@@ -153,19 +164,8 @@ class ChatBody(BaseModel):
 
     def turns(self, names: Sequence[str]) -> list[tuple[Message, ...]]:
         """Return the turns of the conversation; the last one is unanswered. Raises ValueError."""
-        *past, last = group_turns([_message(said, names) for said in self.messages])
+        *past, last = group_turns([message.as_message(names) for message in self.messages])
         if not last or last[0].role != "user" or last[-1].role == "assistant":
             raise ValueError("the last message must be a user message or a tool result")
         # `complete_turn` adds missing results and a final reply; the added reply is not wanted here.
         return [*(complete_turn(turn) if turn[0].role == "user" else turn for turn in past), complete_turn(last)[:-1]]
-
-
-def _message(said: _Said, names: Sequence[str]) -> Message:
-    calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in said.tool_calls or ())
-    match said.role:
-        case "system" | "developer":
-            return Message("system", said.text)
-        case "tool":
-            return Message("tool", fence_results(said.text, names), tool_call_id=said.tool_call_id)
-        case role:
-            return Message(role, said.text, tool_calls=calls)

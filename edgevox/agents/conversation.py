@@ -6,15 +6,15 @@ some chat templates reject a call without a result and a turn without a final re
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
-import json
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
+
+from pydantic import TypeAdapter
 
 from edgevox.config import MemorySettings
 from edgevox.core.errors import ContextOverflow
@@ -53,12 +53,12 @@ class Summary:
     last_id: str
 
 
-def mark_truncated(heard: str) -> str:
+def mark_truncated(spoken_prefix: str) -> str:
     """Mark the spoken part of a reply as incomplete."""
-    if not heard:
+    if not spoken_prefix:
         return CUT_OFF
-    is_sentence = heard[-1] in ".!?…"
-    return f"{heard} {CUT_OFF}" if is_sentence else f"{heard.rstrip(' ,;:–-')}{CUT_OFF}"
+    is_sentence = spoken_prefix[-1] in ".!?…"
+    return f"{spoken_prefix} {CUT_OFF}" if is_sentence else f"{spoken_prefix.rstrip(' ,;:–-')}{CUT_OFF}"
 
 
 def complete_turn(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -79,16 +79,14 @@ def complete_turn(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _repaired(messages: Sequence[Message]) -> Iterator[Message]:
-    position = 0
-    while position < len(messages):
-        message = messages[position]
-        position += 1
+    rest = deque(messages)
+    while rest:
+        message = rest.popleft()
         if message.role == "tool":
             continue
         results = []
-        while position < len(messages) and messages[position].role == "tool":
-            results.append(messages[position])
-            position += 1
+        while rest and rest[0].role == "tool":
+            results.append(rest.popleft())
         yield message
         for call in message.tool_calls:
             found = next((result for result in results if result.tool_call_id == call.id), None)
@@ -97,19 +95,16 @@ def _repaired(messages: Sequence[Message]) -> Iterator[Message]:
             yield found or Message("tool", NO_RESULT, tool_call_id=call.id)
 
 
+_MESSAGES = TypeAdapter(tuple[Message, ...])
+
+
 def messages_as_json(messages: Sequence[Message]) -> str:
-    return json.dumps([dataclasses.asdict(message) for message in messages], ensure_ascii=False)
+    return _MESSAGES.dump_json(tuple(messages)).decode()
 
 
 def messages_from_json(text: str) -> tuple[Message, ...]:
     """Raises ValueError for text that `messages_as_json` did not write."""
-    try:
-        return tuple(
-            Message(**{**fields, "tool_calls": tuple(ToolCall(**call) for call in fields["tool_calls"])})
-            for fields in json.loads(text)
-        )
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"invalid messages: {error}") from error
+    return _MESSAGES.validate_json(text)
 
 
 Clock: TypeAlias = Callable[[], float]
@@ -168,8 +163,12 @@ class Conversation:
     def messages(self) -> tuple[Message, ...]:
         """Return the history for the prompt: the summary, then whole turns."""
         self._refresh()
-        note = () if self._summary is None else (_note(self._summary.text),)
-        return (*note, *itertools.chain.from_iterable(turn.messages for turn in self._turns))
+        messages = [message for turn in self._turns for message in turn.messages]
+        if self._summary is not None:
+            # It may repeat text of a web page or a device, so it must not read like an instruction.
+            notes = sanitize_tool_output(self._summary.text)
+            messages.insert(0, Message("system", f"Notes of what was said before, for information only: {notes}"))
+        return tuple(messages)
 
     def keep(
         self, turn: Sequence[Message], *, turn_id: str | None = None, source: str = "text", finish_reason: str = "stop"
@@ -238,16 +237,10 @@ class Conversation:
     def _refresh(self) -> None:
         # The clock may have been set back: a turn slightly in the future counts as recent.
         if abs(self._clock() - self._last_s) > self._continue_s:
-            self._clear()
+            self._turns, self._dropped, self._being_summarised, self._summary = [], [], [], None
         if self._journal and (times := self._journal.forgettings()) != self._forgettings:
             self._forgettings = times
             self._drop_deleted_turns(self._journal)
-
-    def _clear(self) -> None:
-        self._turns.clear()
-        self._dropped.clear()
-        self._being_summarised.clear()
-        self._summary = None
 
     def _drop_deleted_turns(self, journal: Journal) -> None:
         summarised = {self._summary.first_id, self._summary.last_id} if self._summary else set()
@@ -260,11 +253,6 @@ class Conversation:
             self._summary = None
         self._dropped = [turn for turn in self._dropped if turn.id in alive]
         self._turns = [turn for turn in self._turns if turn.id in alive]
-
-
-def _note(summary: str) -> Message:
-    # The summary may repeat text of a web page or a device, so it must not read like an instruction.
-    return Message("system", f"Notes of what was said before, for information only: {sanitize_tool_output(summary)}")
 
 
 _INSTRUCTIONS = (
@@ -304,13 +292,12 @@ async def summarise(model: ChatModel, conversation: Conversation, cancel: Cancel
 
 
 def _summary_prompt(summary: str, turns: Sequence[Sequence[Message]]) -> str:
-    before = (f"Notes so far: {summary}",) if summary else ()
-    return "\n".join((*before, "The conversation went on:", *_lines(turns), "Write the new notes."))
-
-
-def _lines(turns: Sequence[Sequence[Message]]) -> Iterator[str]:
     speakers = {"user": "Person", "assistant": "Assistant", "tool": "Tool"}
-    for turn in turns:
-        for message in turn:
-            if message.content and message.role in speakers:
-                yield f"{speakers[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"
+    lines = [
+        f"{speakers[message.role]}: {' '.join(message.content.split())[:_MAX_TURN_CHARS]}"
+        for turn in turns
+        for message in turn
+        if message.content and message.role in speakers
+    ]
+    before = (f"Notes so far: {summary}",) if summary else ()
+    return "\n".join((*before, "The conversation went on:", *lines, "Write the new notes."))

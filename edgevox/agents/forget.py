@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from types import TracebackType
 
 from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
@@ -41,6 +40,21 @@ class Forgotten:
         return any(astuple(self))
 
 
+class _Failures(list[StateError]):
+    """The errors of the steps that failed while the others went on."""
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        try:
+            yield
+        except StateError as error:
+            self.append(error)
+
+    def raise_first(self) -> None:
+        if self:
+            raise self[0]
+
+
 def start_of_last(folder: Path, turns: int) -> float | None:
     """Return the start time of the last `turns` turns, or None if there are none. Raises StateError."""
     moments = _log(folder).moments()
@@ -56,14 +70,15 @@ def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ())
     """Delete everything said since then, including the list items and timers created by those turns."""
     done, failures = Forgotten(), _Failures()
     words: set[str] = set()
-    with failures:
+    with failures.collected():
         words = _delete_turns(folder, done, from_s=since_s)
-    with failures:
+    with failures.collected():
         done.records = _log(folder).delete(from_s=since_s)
     if words:
         _forget_words(folder, stores, lambda text: _plain(text) in words, done, failures)
-    with failures:
-        _check_no_damaged_files(folder, since_s, stores)
+    if broken := [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]:
+        message = f"a damaged file may still contain spoken words: {', '.join(broken)} in {folder}"
+        failures.append(StateError(message, hint="edgevox forget --all deletes it"))
     failures.raise_first()
     return done
 
@@ -71,18 +86,18 @@ def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ())
 def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
     """Delete everything that was said or derived from it."""
     done, failures = Forgotten(), _Failures()
-    with failures:
+    with failures.collected():
         try:
             _delete_turns(folder, done)
         except MemoryBroken:
             done.files += sum(map(_unlink, folder.glob(f"{MEMORY_FILE}*")))
-    with failures:
+    with failures.collected():
         done.records = _log(folder).delete()
     _forget_words(folder, stores, bool, done, failures)
     # Last: opening a damaged file sets it aside.
-    made = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
-    for path in (*_leftover_files(folder, stores), *made):
-        with failures:
+    derived = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
+    for path in (*_leftover_files(folder, stores), *derived):
+        with failures.collected():
             done.files += _unlink(path)
     failures.raise_first()
     return done
@@ -92,12 +107,12 @@ def forget_expired(folder: Path, retention_days: int, now_s: float, stores: Sequ
     """Delete turns older than the retention setting. Lists and timers stay."""
     until_s = now_s - retention_days * _DAY_S
     done, failures = Forgotten(), _Failures()
-    with failures:
+    with failures.collected():
         _delete_turns(folder, done, until_s=until_s)
-    with failures:
+    with failures.collected():
         done.records = _log(folder).delete(until_s=until_s)
     for path in _leftover_files(folder, stores):
-        with failures:
+        with failures.collected():
             if _modified_s(path) < until_s:
                 done.files += _unlink(path)
     failures.raise_first()
@@ -119,15 +134,6 @@ def _delete_turns(folder: Path, done: Forgotten, *, from_s: float = -math.inf, u
     return {_plain(text) for turn in turns for text in _texts(turn.calls)} - {""}
 
 
-def _check_no_damaged_files(folder: Path, since_s: float, stores: Sequence[WordStore]) -> None:
-    broken = [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]
-    if broken:
-        raise StateError(
-            f"a damaged file may still contain spoken words: {', '.join(broken)} in {folder}",
-            hint="edgevox forget --all deletes it",
-        )
-
-
 def _log(folder: Path) -> TurnLog:
     return TurnLog(folder, max_bytes=0)  # nothing is appended
 
@@ -137,7 +143,7 @@ def _forget_words(
 ) -> None:
     for store in stores:
         if (path := folder / store.file_name).exists():
-            with failures:
+            with failures.collected():
                 count = store.forget_words(path, is_forgotten)
                 setattr(done, store.counted_as, getattr(done, store.counted_as) + count)
 
@@ -192,25 +198,3 @@ def _texts(calls: Iterable[ToolCall]) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-class _Failures:
-    """Collects the StateErrors of `with` blocks."""
-
-    def __init__(self) -> None:
-        self._errors: list[StateError] = []
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if isinstance(error, StateError):
-            self._errors.append(error)
-            return True
-        return False
-
-    def raise_first(self) -> None:
-        if self._errors:
-            raise self._errors[0]

@@ -67,5 +67,5 @@ _POINTING_BACK = word_set(
 
 def is_self_contained(sentence: str) -> bool:
     """True for a command or question that can be understood without the history."""
-    said = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
-    return len(said) > 1 and said[0] in _OPENINGS and _POINTING_BACK.isdisjoint(said)
+    words = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
+    return len(words) > 1 and words[0] in _OPENINGS and _POINTING_BACK.isdisjoint(words)

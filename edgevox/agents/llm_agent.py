@@ -5,6 +5,7 @@ Start at `LLMAgent._turn`. Every turn ends with a spoken sentence and leaves a c
 
 from __future__ import annotations
 
+import itertools
 import json
 import uuid
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -112,9 +113,7 @@ class LLMAgent:
         self._takes_notes = takes_notes
         self._prepared: ChatRequest | None = None
         self._publish = publish
-        self._tool_loop = ToolLoop(
-            self._executor, self._hooks, names=self._names, confirm=confirm, caller=caller, publish=publish
-        )
+        self._tool_loop = ToolLoop(self._executor, self._hooks, self._names, confirm, caller, publish)
 
     async def run(
         self,
@@ -128,11 +127,9 @@ class LLMAgent:
 
         A sequence of messages continues a turn that began elsewhere: the user message, then its calls and results.
         """
-        result: AgentResult | None = None
-        async for piece in self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source):
-            if isinstance(piece, AgentResult):
-                result = piece
-        assert result is not None
+        pieces = self.stream(text, turn or Turn(), tool_choice=tool_choice, source=source)
+        *_text, result = [piece async for piece in pieces]
+        assert isinstance(result, AgentResult)
         return result
 
     async def stream(
@@ -155,11 +152,15 @@ class LLMAgent:
         """
         messages = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = messages[0].content
-        state = TurnState(Run(self.name, turn.id, sentence), messages, SystemPrompt.of(self._instructions, sentence))
-        state.offered = self._names_for(sentence)
-        state.answer_in = answer_in
-        state.low_confidence_text = sentence if is_doubted else ""
-        state.preview = preview
+        state = TurnState(
+            Run(self.name, turn.id, sentence),
+            messages,
+            SystemPrompt.of(self._instructions, sentence),
+            self._names_for(sentence),
+            answer_in,
+            sentence if is_doubted else "",
+            preview,
+        )
         self._prepared = None
         async with aclosing(self._turn(state, turn, tool_choice)) as pieces:
             async for piece in pieces:
@@ -177,9 +178,9 @@ class LLMAgent:
             await self._hooks.run_end(state.run, state.reply)
         yield AgentResult(state.reply, tuple(state.run.calls), state.finish, tuple(state.results))
 
-    def truncate_reply(self, turn_id: str, heard: str, *, finish_reason: str = "interrupted") -> None:
+    def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str = "interrupted") -> None:
         """Replace the last reply in the history by its spoken part, marked as incomplete."""
-        self._conversation.amend_reply(turn_id, mark_truncated(heard), finish_reason=finish_reason)
+        self._conversation.amend_reply(turn_id, mark_truncated(spoken_prefix), finish_reason=finish_reason)
 
     async def warm_prefix(self, cancel: CancelFlag) -> None:
         """Summarise turns that left the prompt, then evaluate the prompt up to the next question.
@@ -206,7 +207,7 @@ class LLMAgent:
         try:
             answer = await self._hooks.run_start(state.run)
             while answer is None and not turn.cancel.is_set():
-                reply = self._model.reply(state.numbers)
+                reply = Reply(self._model, state.call_numbers)
                 async with aclosing(self._generate(reply, state, turn, choice)) as pieces:
                     async for piece in pieces:
                         yield piece
@@ -218,10 +219,10 @@ class LLMAgent:
             answer = Answer(_SAFETY_FAILED)
         if turn.cancel.is_set():
             state.finish = "cancelled"
-            state.reply = state.said.strip()
+            state.reply = state.spoken.strip()
             return
         assert answer is not None
-        state.reply = answer.text.strip() or state.said.strip() or state.last_words or turn_sentence(state.run)
+        state.reply = answer.text.strip() or state.spoken.strip() or state.last_speech or turn_sentence(state.run)
         if state.unspoken_text:
             yield state.unspoken_text
 
@@ -245,9 +246,9 @@ class LLMAgent:
         state.forced_choice = None
         self._publish_event(ModelStarted(turn_id=turn.id), turn)
         on_call = partial(self._publish_call, turn)
-        async with aclosing(reply.spoken(request, turn.cancel, state.preview, on_call)) as pieces:
+        async with aclosing(reply.stream(request, turn.cancel, state.preview, on_call)) as pieces:
             async for piece in pieces:
-                yield state.say(piece, begins_reply=reply.said == piece)
+                yield state.say(piece, begins_reply=reply.spoken_text == piece)
         done = reply.done
         finished = ModelFinished(
             turn_id=turn.id,
@@ -281,7 +282,7 @@ class LLMAgent:
                 return None
         if not read.calls or is_last:
             return Answer(read.text)
-        return await self._tool_loop.act(read, state, turn)
+        return await self._tool_loop.run(read, state, turn)
 
     def _next_prompt(self) -> ChatRequest:
         """Return the part of the next prompt that does not depend on the utterance."""
@@ -323,12 +324,10 @@ class LLMAgent:
     def _publish_call(self, turn: Turn, written: ArgumentsDelta) -> None:
         if written.name == RESPOND_NAME and RESPOND_NAME not in self._names():
             return  # `respond` is plain text written as a call
-        self._publish_event(
-            ToolCallWritten(
-                turn_id=turn.id, call_id=written.id, name=written.name, arguments_delta=written.arguments_delta
-            ),
-            turn,
+        event = ToolCallWritten(
+            turn_id=turn.id, call_id=written.id, name=written.name, arguments_delta=written.arguments_delta
         )
+        self._publish_event(event, turn)
 
     def _names(self) -> Sequence[str]:
         registry = self._executor.registry
@@ -340,15 +339,7 @@ class LLMAgent:
         names = self._offered(sentence)
         if not sentence or is_self_contained(sentence):
             return names
-        # "And tomorrow?" does not name the tool it refers to.
-        again = (name for name in self._last_called() if name in self._executor.registry)
-        return tuple(dict.fromkeys((*names, *again)))
-
-    def _last_called(self) -> list[str]:
-        """Return the names of the tools called in the last turn."""
-        called: list[str] = []
-        for message in reversed(self._conversation.messages()):
-            if message.role == "user":
-                break
-            called = [*(call.name for call in message.tool_calls), *called]
-        return called
+        # "And tomorrow?" does not name the tool it refers to: offer those of the last turn.
+        last_turn = itertools.takewhile(lambda message: message.role != "user", reversed(self._conversation.messages()))
+        called = [call.name for message in reversed(tuple(last_turn)) for call in message.tool_calls]
+        return tuple(dict.fromkeys((*names, *(name for name in called if name in self._executor.registry))))

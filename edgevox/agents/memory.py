@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 from typing import TypeAlias
 
 from edgevox.agents.conversation import Clock, Conversation, Summary, TurnRecord
@@ -37,10 +36,7 @@ class ConversationStore:
     turn is written.
     """
 
-    def __init__(
-        self, settings: MemorySettings, *, clock: Clock = time.time, on_change: OnChange = lambda _problem: None
-    ) -> None:
-        """A store without a file; use `open` for a persistent one."""
+    def __init__(self, settings: MemorySettings, clock: Clock, on_change: OnChange) -> None:
         self.problem: StateError | None = None
         self._clears_on_write = False
         """True if the problem ends with the next successful write."""
@@ -64,7 +60,7 @@ class ConversationStore:
 
         Blocks for milliseconds.
         """
-        store = cls(settings, clock=clock, on_change=on_change)
+        store = cls(settings, clock, on_change)
         try:
             if settings.enabled:
                 store._open(folder)
@@ -106,21 +102,15 @@ class ConversationStore:
     def __enter__(self) -> ConversationStore:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc_info: object) -> None:
         self.close()
 
     def _open(self, folder: Path) -> None:
         file = MemoryFile.open(folder)
         if file.set_aside:
-            self._report(
-                StateError(
-                    f"{file.path} was damaged: it was moved to {file.set_aside}, and a new file was created",
-                    hint="edgevox forget --all deletes both",
-                )
-            )
-        self._journal = _FileJournal(file, file.reader(), self._record_write)
+            damaged = f"{file.path} was damaged: it was moved to {file.set_aside}, and a new file was created"
+            self._report(StateError(damaged, hint="edgevox forget --all deletes both"))
+        self._journal = _FileJournal(file, self._record_write)
 
     def _recent(self, name: str, max_turns: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
         """Return the turns since the last long silence, and the summary."""
@@ -128,20 +118,16 @@ class ConversationStore:
             return (), None
         silence_s = self._settings.continue_minutes * 60
         try:
-            turns, summary = self._journal.reader.last_turns(name, max_turns)
-            recent: list[TurnRecord] = []
-            next_s = self._clock()
-            for turn in reversed(turns):
-                if abs(next_s - turn.at_s) > silence_s:
-                    return tuple(recent), None
-                recent.insert(0, turn)
-                next_s = turn.at_s
-            summarised_s = self._journal.reader.at_s(summary.last_id) if summary else None
+            turns, summary, summarised_s = self._journal.reader.last_turns(name, max_turns)
         except StateError as error:
             self._report(error)
             return (), None
-        goes_on = summarised_s is not None and abs(next_s - summarised_s) <= silence_s
-        return tuple(recent), summary if goes_on else None
+        next_s = self._clock()
+        for number, turn in enumerate(reversed(turns)):
+            if abs(next_s - turn.at_s) > silence_s:
+                return turns[len(turns) - number :], None
+            next_s = turn.at_s
+        return turns, summary if abs(next_s - summarised_s) <= silence_s else None
 
     def _report(self, error: StateError) -> None:
         if self.problem is None:
@@ -162,12 +148,12 @@ class ConversationStore:
 class _FileJournal:
     """Passes turns to the writer thread. Reads run here, since SQLite's WAL never blocks a reader."""
 
-    def __init__(self, file: MemoryFile, reader: MemoryFile, write_ended: OnChange) -> None:
-        self.reader = reader
+    def __init__(self, file: MemoryFile, record_write: OnChange) -> None:
+        self.reader = file.reader()
         self._file = file
         self._old_reader: MemoryFile | None = None
         """A reader of the deleted file, kept open for calls in progress on other threads."""
-        self._record_write = write_ended
+        self._record_write = record_write
         self._jobs: SimpleQueue[_Job | threading.Event | None] = SimpleQueue()
         self._unwritten: set[str] = set()
         self._known_forgettings = 0
@@ -245,9 +231,8 @@ class _FileJournal:
         path = self._file.path
         file = MemoryFile.open(path.parent)
         log.warning("%s was deleted: created a new one", path)
-        self._record_write(
-            StateError(f"{path} was deleted: a new one was created", hint="earlier conversations are lost")
-        )
+        error = StateError(f"{path} was deleted: a new one was created", hint="earlier conversations are lost")
+        self._record_write(error)
         if self._old_reader is not None:
             self._old_reader.close()
         self._forgettings_before = self._known_forgettings

@@ -9,10 +9,10 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -23,34 +23,9 @@ FILE_NAME = "memory.sqlite"
 BROKEN_SUFFIX = ".broken"
 
 _VERSION = 1
-_SCHEMA = (
-    """CREATE TABLE turns (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        conversation TEXT NOT NULL,
-        at_s REAL NOT NULL,
-        source TEXT NOT NULL,
-        finish_reason TEXT NOT NULL,
-        messages TEXT NOT NULL
-    )""",
-    "CREATE INDEX turns_of_conversation ON turns (conversation, number)",
-    """CREATE TABLE summaries (
-        conversation TEXT PRIMARY KEY,
-        text TEXT NOT NULL,
-        first_turn INTEGER NOT NULL,
-        last_turn INTEGER NOT NULL
-    )""",
-    "CREATE TABLE forgettings (times INTEGER NOT NULL)",
-    "INSERT INTO forgettings VALUES (0)",
-    # A summary contains words of its turns, so deleting any of them deletes it.
-    """CREATE TRIGGER turn_deleted AFTER DELETE ON turns BEGIN
-        DELETE FROM summaries
-        WHERE conversation = OLD.conversation AND OLD.number BETWEEN first_turn AND last_turn;
-        UPDATE forgettings SET times = times + 1;
-    END""",
-)
-_BUSY_S = 5.0
-_READER_BUSY_S = 0.2  # readers run on the event loop and wait only while an interrupted log is recovered
+_SCHEMA = Path(__file__).with_suffix(".sql")
+# Readers run on the event loop and wait only while an interrupted log is recovered.
+_BUSY_S = {"rw": 5.0, "ro": 0.2}
 # Python cannot decode SQLite's message if it quotes a damaged schema.
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)
 # SQLite result codes that mean damaged content.
@@ -68,12 +43,25 @@ class MemoryFile:
     Every method raises StateError if the file cannot be used.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, path: Path, mode: Literal["ro", "rw"] = "ro") -> None:
+        """Raises sqlite3.Error: use `open`, `open_to_read` or `reader`."""
         self.path = path
         self.set_aside: Path | None = None
         """The new path of a damaged file that was replaced."""
-        self._connection = connection
         self._inode = _inode(path)
+        self._connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=_BUSY_S[mode],
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        self._connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
+        try:
+            self._prepare(mode)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def is_deleted(self) -> bool:
@@ -84,39 +72,30 @@ class MemoryFile:
     def open(cls, folder: Path) -> MemoryFile:
         """Open the file for writing; create a missing one, and set a damaged one aside first."""
         path = folder / FILE_NAME
-        try:
+        with _errors_explained(path):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S):
+            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S["rw"]):
                 try:
-                    return cls._open(path)
+                    return cls._create(path)
                 except _TROUBLE as error:
                     if not _is_broken(error):
                         raise
                 kept = _set_aside(path)
-                fresh = cls._open(path)
+                fresh = cls._create(path)
                 fresh.set_aside = kept
                 return fresh
-        except (OSError, Timeout, *_TROUBLE) as error:
-            raise _unusable(path, error) from error
 
     @classmethod
     def open_to_read(cls, folder: Path) -> MemoryFile | None:
         """Open the file read-only, or return None if it is missing."""
         path = folder / FILE_NAME
-        if not path.exists():
-            return None
-        file = cls._reading(path)
-        try:
-            with file._errors_explained():
-                file._check_version()
-        except StateError:
-            file.close()
-            raise
-        return file
+        with _errors_explained(path):
+            return cls(path) if path.exists() else None
 
     def reader(self) -> MemoryFile:
         """Return a read-only connection for another thread; writes do not block it."""
-        return self._reading(self.path)
+        with _errors_explained(self.path):
+            return MemoryFile(self.path)
 
     def close(self) -> None:
         self._connection.close()
@@ -125,168 +104,135 @@ class MemoryFile:
 
     def add(self, turn: TurnRecord) -> None:
         values = (turn.id, turn.conversation, turn.at_s, turn.source, turn.finish_reason)
-        with self._transaction():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-                (*values, messages_as_json(turn.messages)),
-            )
+        text = messages_as_json(turn.messages)
+        self._write("INSERT OR REPLACE INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?)", (*values, text))
 
     def amend(self, turn: TurnRecord) -> None:
         """Overwrite the messages of a turn; does nothing if it was deleted."""
-        with self._transaction():
-            self._connection.execute(
-                "UPDATE turns SET finish_reason = ?, messages = ? WHERE id = ?",
-                (turn.finish_reason, messages_as_json(turn.messages), turn.id),
-            )
+        values = (turn.finish_reason, messages_as_json(turn.messages), turn.id)
+        self._write("UPDATE turns SET finish_reason = ?, messages = ? WHERE id = ?", values)
 
     def summarise(self, conversation: str, summary: Summary) -> None:
         """Replace the summary of a conversation; does nothing if its turns were deleted."""
-        with self._transaction():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO summaries SELECT ?, ?, first.number, last.number "
-                "FROM turns AS first, turns AS last WHERE first.id = ? AND last.id = ?",
-                (conversation, summary.text, summary.first_id, summary.last_id),
-            )
+        self._write(
+            "INSERT OR REPLACE INTO summaries SELECT ?, ?, first.number, last.number "
+            "FROM turns AS first, turns AS last WHERE first.id = ? AND last.id = ?",
+            (conversation, summary.text, summary.first_id, summary.last_id),
+        )
 
     def delete(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> int:
         """Delete the turns of a period and return their number; call `wipe` to remove their bytes."""
-        with self._transaction():
-            return self._connection.execute(
-                "DELETE FROM turns WHERE at_s >= ? AND at_s < ?", (from_s, until_s)
-            ).rowcount
+        return self._write("DELETE FROM turns WHERE at_s >= ? AND at_s < ?", (from_s, until_s))
+
+    def probe(self) -> None:
+        """Check that the file is writable, without changing it."""
+        self._write("UPDATE forgettings SET times = times")
 
     def wipe(self) -> None:
         """Remove all bytes of deleted turns from the file and SQLite's side files."""
-        with self._errors_explained():
-            # Deleted rows are already zeroed. Free the space, and empty the log, which holds earlier pages.
-            self._connection.execute("VACUUM")
-            (busy, _pages, _moved) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
+        # Deleted rows are already zeroed. Free the space, and empty the log, which holds earlier pages.
+        self._read("VACUUM")
+        if self._value("PRAGMA wal_checkpoint(TRUNCATE)"):
             raise StateError(
                 f"the turns are deleted, but another program is reading {self.path}: their bytes are still there",
                 hint="end that program, or run the command again",
             )
 
-    def probe(self) -> None:
-        """Check that the file is writable, without changing it."""
-        with self._transaction():
-            self._connection.execute("UPDATE forgettings SET times = times")
-
     # --- reading
 
     def turns(self, *, from_s: float = -math.inf, until_s: float = math.inf) -> Iterator[TurnRecord]:
         """Iterate over the turns of a period, newest first; unreadable ones are skipped."""
-        with self._errors_explained():
-            rows = self._connection.execute(
-                "SELECT * FROM turns WHERE at_s >= ? AND at_s < ? ORDER BY number DESC", (from_s, until_s)
-            ).fetchall()
-        return _readable(rows)
+        period = (from_s, until_s)
+        return _readable(self._read("SELECT * FROM turns WHERE at_s >= ? AND at_s < ? ORDER BY number DESC", period))
 
     def count(self) -> int:
-        with self._errors_explained():
-            return int(self._connection.execute("SELECT count(*) FROM turns").fetchone()[0])
+        return int(self._value("SELECT count(*) FROM turns"))
 
-    def last_turns(self, conversation: str, limit: int) -> tuple[tuple[TurnRecord, ...], Summary | None]:
-        """Return the last turns that are not summarised, and the summary if any."""
-        with self._errors_explained():
-            row = self._connection.execute(
-                "SELECT text, first.id, last.id, last_turn FROM summaries "
-                "JOIN turns AS first ON first.number = first_turn "
-                "JOIN turns AS last ON last.number = last_turn "
-                "WHERE summaries.conversation = ?",
-                (conversation,),
-            ).fetchone()
-            summary, after = (Summary(*row[:3]), row[3]) if row else (None, 0)
-            rows = self._connection.execute(
-                "SELECT * FROM turns WHERE conversation = ? AND number > ? ORDER BY number DESC LIMIT ?",
-                (conversation, after, limit),
-            ).fetchall()
-        return tuple(reversed(tuple(_readable(rows)))), summary
-
-    def at_s(self, turn_id: str) -> float | None:
-        """Return the time of a turn, or None if it was deleted."""
-        with self._errors_explained():
-            row = self._connection.execute("SELECT at_s FROM turns WHERE id = ?", (turn_id,)).fetchone()
-        return row[0] if row else None
+    def last_turns(self, conversation: str, limit: int) -> tuple[tuple[TurnRecord, ...], Summary | None, float]:
+        """Return the last turns that are not summarised, the summary if any, and the time of its last turn."""
+        found = self._read(
+            "SELECT text, first.id, last.id, last_turn, last.at_s FROM summaries "
+            "JOIN turns AS first ON first.number = first_turn "
+            "JOIN turns AS last ON last.number = last_turn "
+            "WHERE summaries.conversation = ?",
+            (conversation,),
+        )
+        *summary, after, summarised_s = found[0] if found else (0, -math.inf)
+        rows = self._read(
+            "SELECT * FROM turns WHERE conversation = ? AND number > ? ORDER BY number DESC LIMIT ?",
+            (conversation, after, limit),
+        )
+        return tuple(_readable(reversed(rows))), Summary(*summary) if summary else None, summarised_s
 
     def surviving(self, turn_ids: Collection[str]) -> frozenset[str]:
         """Return the ids of those turns that have not been deleted."""
-        with self._errors_explained():
-            rows = self._connection.execute(
-                "SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(turn_ids)),)
-            ).fetchall()
+        ids = (json.dumps(list(turn_ids)),)
+        rows = self._read("SELECT id FROM turns WHERE id IN (SELECT value FROM json_each(?))", ids)
         return frozenset(row[0] for row in rows)
 
     def forgettings(self) -> int:
         """Return a number that grows with every deleted turn."""
-        with self._errors_explained():
-            return int(self._connection.execute("SELECT times FROM forgettings").fetchone()[0])
+        return int(self._value("SELECT times FROM forgettings"))
 
     # --- opening
 
     @classmethod
-    def _open(cls, path: Path) -> MemoryFile:
+    def _create(cls, path: Path) -> MemoryFile:
         # SQLite gives its side files the permissions of this one.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        file = cls(_connect(path, mode="rw", busy_s=_BUSY_S), path)
-        try:
-            file._prepare()
-        except BaseException:
-            file.close()
-            raise
-        return file
+        return cls(path, "rw")
 
-    @classmethod
-    def _reading(cls, path: Path) -> MemoryFile:
-        try:
-            return cls(_connect(path, mode="ro", busy_s=_READER_BUSY_S), path)
-        except sqlite3.Error as error:
-            raise _unusable(path, error) from error
-
-    def _prepare(self) -> None:
+    def _prepare(self, mode: Literal["ro", "rw"]) -> None:
+        """Check the version and, for writing, the content; create the tables of a new file."""
         run = self._connection.execute
+        version = run("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise StateError(
+                f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
+            )
+        if mode == "ro":
+            return
         run("PRAGMA journal_mode = WAL")
         # One fsync per turn, off the event loop: a turn with an action survives a power cut.
         run("PRAGMA synchronous = FULL")
         run("PRAGMA secure_delete = ON")
         run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave text in a temporary folder
-        self._check_version()
-        if run("PRAGMA user_version").fetchone()[0] == 0:
-            run("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                run(statement)
-            run(f"PRAGMA user_version = {_VERSION}")
-            run("COMMIT")
+        if version == 0:
+            schema = _SCHEMA.read_text(encoding="utf-8")
+            self._connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {_VERSION}; COMMIT")
         # The full check: the quick one skips the indexes, without which nothing can be deleted.
         if run("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise _Broken("its pages are inconsistent")
         if run("SELECT times FROM forgettings").fetchone() is None:
             raise _Broken("a part is missing")
 
-    def _check_version(self) -> None:
-        if self._connection.execute("PRAGMA user_version").fetchone()[0] > _VERSION:
-            raise StateError(
-                f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
-            )
+    def _read(self, query: str, values: tuple[object, ...] = ()) -> list[Any]:
+        with _errors_explained(self.path):
+            return self._connection.execute(query, values).fetchall()
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with self._errors_explained():
+    def _value(self, query: str) -> Any:  # noqa: ANN401 - what the column holds
+        return self._read(query)[0][0]
+
+    def _write(self, statement: str, values: tuple[object, ...] = ()) -> int:
+        """Run a statement in a transaction and return the number of changed rows."""
+        with _errors_explained(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
-                yield
+                changed = self._connection.execute(statement, values).rowcount
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:  # some errors have already ended it
                     self._connection.execute("ROLLBACK")
                 raise
+            return changed
 
-    @contextmanager
-    def _errors_explained(self) -> Iterator[None]:
-        try:
-            yield
-        except _TROUBLE as error:
-            raise _unusable(self.path, error) from error
+
+@contextmanager
+def _errors_explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, Timeout, *_TROUBLE) as error:
+        raise _unusable(path, error) from error
 
 
 def _inode(path: Path) -> int | None:
@@ -311,25 +257,13 @@ class _Broken(sqlite3.DatabaseError):
     sqlite_errorcode = sqlite3.SQLITE_CORRUPT
 
 
-def _connect(path: Path, *, mode: str, busy_s: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=busy_s,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    connection.text_factory = lambda text: text.decode("utf-8", errors="replace")
-    return connection
-
-
 def _is_broken(error: Exception) -> bool:
     # The low byte is the primary error code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
     return code in _BROKEN_CODES or isinstance(error, UnicodeDecodeError)
 
 
-def _readable(rows: list[Any]) -> Iterator[TurnRecord]:
+def _readable(rows: Iterable[Any]) -> Iterator[TurnRecord]:
     for _number, turn_id, conversation, at_s, source, finish_reason, messages in rows:
         try:
             yield TurnRecord(turn_id, conversation, float(at_s), source, finish_reason, messages_from_json(messages))

@@ -5,7 +5,6 @@ A reply preview is a guess from an incomplete call to `respond`. Use it only to 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
@@ -27,7 +26,7 @@ from edgevox.core.types import (
 )
 from edgevox.llm.hooks_slm import speakable_chars
 from edgevox.llm.tool_choice import RESPOND_NAME, HopPlan, ToolChoicePolicy, plan_hop
-from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser, ToolCallItem
+from edgevox.llm.tool_parsers import ArgumentsDelta, ParseDelta, StreamingToolParser
 from edgevox.tools import ToolRegistry
 
 # In every notation the string follows the names of the tool and of its single argument.
@@ -51,42 +50,38 @@ class ReplyPreview:
         if self._is_over:
             return ""
         self._written += text
-        if not self._quote and not self._has_opened():
-            self._is_over = len(self._written) > _LATEST_OPENING
-            return ""
+        if not self._quote:
+            opening = _OPENING.search(self._written)
+            if opening is None or opening.start() > _LATEST_OPENING:
+                self._is_over = len(self._written) > _LATEST_OPENING
+                return ""
+            self._quote = opening.group(1)
+            self._written = self._written[opening.end() :]
         # A quote or an escaped character: the preview ends here.
         end = re.search(rf"[{self._quote}\\]", self._written)
         self._is_over = end is not None
         return self._written[: end.start()] if end else self._written
-
-    def _has_opened(self) -> bool:
-        opening = _OPENING.search(self._written)
-        if opening is None or opening.start() > _LATEST_OPENING:
-            return False
-        self._quote = opening.group(1)
-        self._written = self._written[opening.end() :]
-        return True
 
 
 OnPreview: TypeAlias = Callable[[str], None]
 
 
 class Reply:
-    """One streamed generation. Iterate `spoken` to its end, then read the other attributes."""
+    """One streamed generation. Iterate `stream` to its end, then read the other attributes."""
 
-    def __init__(self, model: ChatModel, parsers: tuple[str, ...], ids: Iterator[int]) -> None:
-        self._model = model
-        self._parsers = parsers
-        self._ids = ids
+    def __init__(self, profile: ModelProfile, numbers: Iterator[int]) -> None:
+        """`numbers` counts the calls of a turn, for their ids."""
+        self._profile = profile
+        self._numbers = numbers
         self.text = ""
-        self.said = ""
+        self.spoken_text = ""
         self.calls: list[ToolCall] = []
         self.problems: list[str] = []
         self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
         self._call_ids: dict[str, str] = {}
         """Maps the parser's call ids to ours."""
 
-    async def spoken(
+    async def stream(
         self,
         request: ChatRequest,
         cancel: CancelFlag,
@@ -98,14 +93,14 @@ class Reply:
         `preview` receives the probable beginning of the reply before it may be spoken, and `on_call` the calls while
         they are written.
         """
-        foresight = ReplyPreview()
-        parser = StreamingToolParser(self._parsers, [dict(tool) for tool in request.tools])
-        async with aclosing(self._model.stream(request, cancel)) as replies:
+        reply_preview = ReplyPreview()
+        parser = StreamingToolParser(self._profile.parsers, [dict(tool) for tool in request.tools])
+        async with aclosing(self._profile.model.stream(request, cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta():
-                        if foreseen := foresight.feed(reply.text):
-                            preview(foreseen)
+                        if probable := reply_preview.feed(reply.text):
+                            preview(probable)
                         delta = parser.feed(reply.text)
                     case ChatDone():
                         self.done = reply
@@ -114,8 +109,7 @@ class Reply:
                         assert_never(reply)
                 for written in delta.deltas:
                     on_call(replace(written, id=self._call_id(written.id)))
-                piece = self._take(delta)
-                if piece:
+                if piece := self._take(delta):
                     yield piece
 
     def read(self) -> ModelReply:
@@ -126,25 +120,23 @@ class Reply:
     def _take(self, delta: ParseDelta) -> str:
         """Store the parsed parts; return the text that may be spoken now."""
         if delta.retracts:  # the text so far was reasoning and is not part of the answer
-            self.text = self.said = ""
+            self.text = self.spoken_text = ""
         self.text += delta.text
         for item in delta.calls:
-            if item.error is None:
-                self.calls.append(self._numbered(item))
-        self.problems += [f"{item.name}: {item.error}" for item in delta.calls if item.error is not None]
+            if item.error is not None:
+                self.problems.append(f"{item.name}: {item.error}")
+                continue
+            call_id = self._call_id(item.id)
+            if any(call.id == call_id for call in self.calls):  # a model may repeat an id
+                call_id = self._next_id()
+            self.calls.append(ToolCall(call_id, item.name, item.arguments))
         self.problems += [f"{rejected.name}: {rejected.reason}" for rejected in delta.rejected]
         # Templates put white space before an answer. Text that may be tool data read aloud waits until the hooks have
         # seen all of it.
         text = self.text.lstrip()
-        piece = text[len(self.said) : speakable_chars(text)]
-        self.said += piece
+        piece = text[len(self.spoken_text) : speakable_chars(text)]
+        self.spoken_text += piece
         return piece
-
-    def _numbered(self, item: ToolCallItem) -> ToolCall:
-        call_id = self._call_id(item.id)
-        if any(call.id == call_id for call in self.calls):  # a model may repeat an id
-            call_id = self._next_id()
-        return ToolCall(call_id, item.name, item.arguments)
 
     def _call_id(self, own: str) -> str:
         """Return an id that is unique in the turn: a turn has several replies."""
@@ -153,16 +145,11 @@ class Reply:
         return self._call_ids[own]
 
     def _next_id(self) -> str:
-        return f"call{next(self._ids):05}"
+        return f"call{next(self._numbers):05}"
 
 
 # Mistral's templates demand ids of nine letters and digits, which the model writes itself.
 _MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
-
-
-def call_numbers(after: int = 0) -> Iterator[int]:
-    """Number the calls of one turn, starting after the `after` calls it already has."""
-    return itertools.count(after + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +198,3 @@ class ModelProfile:
             client=client,
             default_tools=None if default_tools is None else planned(default_tools).tools,
         )
-
-    def reply(self, numbers: Iterator[int]) -> Reply:
-        """Return a Reply for one request; its call ids come from `numbers`."""
-        return Reply(self.model, self.parsers, numbers)

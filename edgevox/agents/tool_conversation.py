@@ -8,13 +8,14 @@ while turn.tool_calls:
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.llm_agent import MAX_ITERATIONS, NO_MORE_TOOLS
-from edgevox.agents.model_profile import ModelProfile, call_numbers
+from edgevox.agents.model_profile import ModelProfile, Reply
 from edgevox.agents.tool_loop import spoken_text
 from edgevox.core.errors import ToolError
 from edgevox.core.hooks import ModelReply
@@ -61,7 +62,7 @@ class ToolConversation:
         self._model = ModelProfile(model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking)
         self._max_iterations = max_iterations
         self._conversation = conversation or Conversation()
-        self._numbers = call_numbers()
+        self._numbers = itertools.count(1)
         self._choice: ToolChoice = "auto"
         self._turn: tuple[Message, ...] = ()
 
@@ -94,48 +95,48 @@ class ToolConversation:
             raise ValueError(f"no open call has the id {', '.join(sorted(unknown))}")
         if missing := [call for call in calls if call.id not in results]:
             raise ValueError(f"missing results for {_named(missing)}")
-        given = tuple(self._result(call, results[call.id]) for call in calls)
-        return await self._answer((*self._turn, *given), cancel or CancelFlag())
+        messages = tuple(self._result(call, results[call.id]) for call in calls)
+        return await self._answer((*self._turn, *messages), cancel or CancelFlag())
 
     # --- one reply
 
-    async def _answer(self, begun: tuple[Message, ...], cancel: CancelFlag) -> ConversationTurn:
-        hop = sum(bool(message.tool_calls) for message in begun)
+    async def _answer(self, messages: tuple[Message, ...], cancel: CancelFlag) -> ConversationTurn:
+        hop = sum(bool(message.tool_calls) for message in messages)
         is_last = hop >= self._max_iterations
         if is_last:
-            read = await self._generated((*begun, Message("user", NO_MORE_TOOLS)), cancel, hop, "none")
+            read = await self._generate((*messages, Message("user", NO_MORE_TOOLS)), cancel, hop, "none")
         else:
-            read = await self._generated(begun, cancel, hop, self._choice)
+            read = await self._generate(messages, cancel, hop, self._choice)
             if read.problems and not read.calls and not cancel.is_set():
                 # A malformed call: regenerated like a first hop, so the grammar turns it into a call.
-                read = await self._generated(begun, cancel, 0, "required")
+                read = await self._generate(messages, cancel, 0, "required")
         if cancel.is_set():
-            return self._ended(begun, read.text)
-        talk = [spoken_text(call) for call in read.calls if self._is_respond(call)]
+            return self._end(messages, read.text)
+        spoken = [spoken_text(call) for call in read.calls if self._is_respond(call)]
         calls = tuple(call for call in read.calls if not self._is_respond(call))
         if not calls or is_last:
-            return self._ended(begun, " ".join(filter(None, (read.text, *talk))) or NO_ANSWER)
-        self._turn = (*begun, Message("assistant", read.text, tool_calls=calls))
+            return self._end(messages, " ".join(filter(None, (read.text, *spoken))) or NO_ANSWER)
+        self._turn = (*messages, Message("assistant", read.text, tool_calls=calls))
         return ConversationTurn(read.text, calls)
 
-    async def _generated(
-        self, begun: tuple[Message, ...], cancel: CancelFlag, hop: int, choice: ToolChoice
+    async def _generate(
+        self, messages: tuple[Message, ...], cancel: CancelFlag, hop: int, choice: ToolChoice
     ) -> ModelReply:
-        messages = (*self._system, *self._conversation.messages(), *begun)
-        request = self._model.request(messages, self._tools, hop=hop, choice=choice)
-        reply = self._model.reply(self._numbers)
-        async with aclosing(reply.spoken(request, cancel)) as pieces:
+        prompt = (*self._system, *self._conversation.messages(), *messages)
+        request = self._model.request(prompt, self._tools, hop=hop, choice=choice)
+        reply = Reply(self._model, self._numbers)
+        async with aclosing(reply.stream(request, cancel)) as pieces:
             async for _piece in pieces:
                 pass
         if reply.done.dropped_turns:
             self._conversation.forget_oldest(reply.done.dropped_turns)
         return reply.read()
 
-    def _ended(self, begun: tuple[Message, ...], words: str) -> ConversationTurn:
+    def _end(self, messages: tuple[Message, ...], reply: str) -> ConversationTurn:
         self._turn = ()
-        if words or len(begun) > 1:  # a message cancelled before the first word is not kept
-            self._conversation.keep((*begun, Message("assistant", words)))
-        return ConversationTurn(words)
+        if reply or len(messages) > 1:  # a message cancelled before the first word is not kept
+            self._conversation.keep((*messages, Message("assistant", reply)))
+        return ConversationTurn(reply)
 
     def _is_respond(self, call: ToolCall) -> bool:
         """True for the built-in `respond`: plain text written as a call."""

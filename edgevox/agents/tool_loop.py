@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from edgevox.agents.instructions import SystemPrompt
-from edgevox.agents.model_profile import OnPreview, call_numbers
+from edgevox.agents.model_profile import OnPreview
 from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Publish, ToolFinished, ToolStarted
 from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
 from edgevox.core.languages import ENGLISH, LANGUAGES
-from edgevox.core.turn import Turn
+from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.tools.calls import ResolvedCall
@@ -31,10 +32,8 @@ class Agreement:
     why: str = USER_SAID_NO
 
 
-class Confirm(Protocol):
-    """Asks a person. The host provides it; the model has no part in it."""
-
-    def __call__(self, pending: PendingConfirmation, turn: Turn, /) -> Awaitable[Agreement]: ...
+Confirm: TypeAlias = Callable[[PendingConfirmation, Turn], Awaitable[Agreement]]
+"""Asks a person. The host provides it; the model has no part in it."""
 
 
 async def deny_confirmation(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
@@ -42,9 +41,17 @@ async def deny_confirmation(_pending: PendingConfirmation, _turn: Turn) -> Agree
     return Agreement(granted=False, why="nobody could be asked")
 
 
-_ANSWER_IN = "(system: answer in {}.)"
+async def apply_agreement(
+    executor: ToolExecutor, pending: PendingConfirmation, agreement: Agreement, cancel: CancelFlag
+) -> ToolResult:
+    """Run the pending call if it was granted, and refuse it otherwise."""
+    if not agreement.granted:
+        return executor.refuse(pending, agreement.why)
+    by, channel = agreement.by, agreement.channel
+    return await executor.dispatch_confirmed(pending.call, pending.token, by=by, channel=channel, cancel=cancel)
 
 
+@dataclass(slots=True)
 class TurnState:
     """The state of one turn, filled step by step.
 
@@ -52,94 +59,79 @@ class TurnState:
     every one) are not.
     """
 
-    def __init__(self, run: Run, messages: list[Message], system_prompt: SystemPrompt) -> None:
-        self.run = run
-        self.messages = messages
-        self.system_prompt = system_prompt
-        self.offered: Sequence[str] | None = None
-        """The names of the tools in this turn's prompt; None for all."""
-        self.hints: list[str] = []
-        self.low_confidence_text = ""
-        """The person's words, where they may have been misheard."""
-        self.words_agreed: Agreement | None = None
-        """What the person said when asked whether these were their words."""
-        self.answer_in: str | None = None
-        """The code of the language that the prompt asks for."""
-        self.preview: OnPreview = lambda _text: None
-        """Called with the probable text of the reply."""
-        self.results: list[ToolResult] = []
-        self.said = ""
-        self.reply = ""
-        self.finish: FinishReason = "stop"
-        self.forced_choice: ToolChoice | None = None
-        self.is_regenerated = False
-        self.numbers = call_numbers(after=sum(len(message.tool_calls) for message in messages))
+    run: Run
+    messages: list[Message]
+    system_prompt: SystemPrompt
+    offered: Sequence[str] | None
+    """The names of the tools in this turn's prompt; None for all."""
+    answer_in: str | None
+    """The code of the language that the prompt asks for."""
+    low_confidence_text: str
+    """The transcript, if it may be wrong."""
+    preview: OnPreview
+    """Called with the probable text of the reply."""
+    hints: list[str] = field(default_factory=list)
+    transcript_agreement: Agreement | None = None
+    """The answer to the question whether the transcript is right."""
+    results: list[ToolResult] = field(default_factory=list)
+    spoken: str = ""
+    reply: str = ""
+    finish: FinishReason = "stop"
+    forced_choice: ToolChoice | None = None
+    is_regenerated: bool = False
+    call_numbers: Iterator[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.call_numbers = itertools.count(1 + sum(len(message.tool_calls) for message in self.messages))
 
     @property
     def reminders(self) -> tuple[str, ...]:
-        return (_ANSWER_IN.format(LANGUAGES[self.answer_in]),) if self.answer_in else ()
+        return (f"(system: answer in {LANGUAGES[self.answer_in]}.)",) if self.answer_in else ()
 
     @property
-    def is_in_english(self) -> bool:
-        """Whether what a tool has to say can be the answer as it is."""
-        return self.answer_in in (None, ENGLISH)
-
-    @property
-    def last_words(self) -> str:
-        """What the last tool had to say, for a model that finds no words of its own."""
-        for result in reversed(self.results):
-            if result.speech:
-                return result.speech
-        return ""
+    def last_speech(self) -> str:
+        """The sentence of the last tool that has one, for a model that writes no reply of its own."""
+        return next((result.speech for result in reversed(self.results) if result.speech), "")
 
     def say(self, piece: str, *, begins_reply: bool) -> str:
-        """Add a piece to what was said; as it is to be spoken behind the rest."""
-        if begins_reply and self.said and not self.said[-1].isspace():
+        """Add a piece to the spoken text; returns it with the space that separates it from the rest."""
+        if begins_reply and self.spoken and not self.spoken[-1].isspace():
             piece = f" {piece}"
-        self.said += piece
+        self.spoken += piece
         return piece
 
     @property
     def unspoken_text(self) -> str:
-        """What of the reply is still to be said. One that was cut after it was said needs no more words."""
-        spoken = self.said.strip()
+        """The part of the reply that is still to be spoken; nothing if the reply was shortened afterwards."""
+        spoken = self.spoken.strip()
         if self.reply.startswith(spoken):
             return self.reply[len(spoken) :]
         return "" if spoken.startswith(self.reply) or spoken.endswith(self.reply) else f" {self.reply}"
 
 
+@dataclass(frozen=True, slots=True)
 class ToolLoop:
     """Runs the calls of a model's replies for `caller`. `names` returns the tools that it may call."""
 
-    def __init__(
-        self,
-        executor: ToolExecutor,
-        hooks: Hooks,
-        *,
-        names: Callable[[], Sequence[str]],
-        confirm: Confirm,
-        caller: Caller,
-        publish: Publish,
-    ) -> None:
-        self._executor = executor
-        self._hooks = hooks
-        self._names = names
-        self._confirm = confirm
-        self._caller = caller
-        self._publish = publish
+    executor: ToolExecutor
+    hooks: Hooks
+    names: Callable[[], Sequence[str]]
+    confirm: Confirm
+    caller: Caller
+    publish: Publish
 
-    async def act(self, reply: ModelReply, work: TurnState, turn: Turn) -> Answer | None:
+    async def run(self, reply: ModelReply, state: TurnState, turn: Turn) -> Answer | None:
         """Run the calls of a reply; returns the answer if the tools gave one in English."""
-        calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self._names()]
+        calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self.names()]
         if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        made = await self._run_calls(calls, work, turn)
+        dispatched = await self._dispatch(calls, state, turn)
         answers: list[Answer] = []
         results: list[ToolResult] = []
-        for call, first in made:
-            result = await self._confirmed(first, work, turn)
+        for call, first in dispatched:
+            result = await self._confirm_call(first, state, turn)
             outcome = ToolOutcome(result.content, result.is_error, result.code)
-            match await self._hooks.after_tool(work.run, call, outcome):
+            match await self.hooks.after_tool(state.run, call, outcome):
                 case Answer() as answer:
                     answers.append(answer)
                 case ToolOutcome() as other if other is not outcome:
@@ -147,9 +139,9 @@ class ToolLoop:
                     outcome = replace(other, content=sentence(other.content))
                     result = replace(result, content=outcome.content, is_error=outcome.is_error)
             results.append(result)
-            work.run.calls.append(call)
-            work.run.outcomes.append(outcome)
-            self._publish(
+            state.run.calls.append(call)
+            state.run.outcomes.append(outcome)
+            self.publish(
                 ToolFinished(
                     turn_id=turn.id,
                     call_id=call.id,
@@ -159,89 +151,86 @@ class ToolLoop:
                     content=result.content,
                 )
             )
-        work.results += results
-        work.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in made)))
-        work.messages += [result.as_message() for result in results]
+        state.results += results
+        state.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in dispatched)))
+        state.messages += [result.as_message() for result in results]
         if answers:
             return answers[-1]
-        if work.is_in_english and all(result.speech for result in results):
+        # The sentences of tools are English.
+        if state.answer_in in (None, ENGLISH) and all(result.speech for result in results):
             return Answer(" ".join(result.speech or "" for result in results))
         return None
 
-    async def _run_calls(
-        self, calls: Sequence[ToolCall], work: TurnState, turn: Turn
+    async def _dispatch(
+        self, calls: Sequence[ToolCall], state: TurnState, turn: Turn
     ) -> list[tuple[ToolCall, ToolResult]]:
         """Resolve each call, pass it through the hooks, and run those that pass together."""
-        denied: dict[str, ToolResult] = {}
-        shown: list[ToolCall] = []
+        results: dict[str, ToolResult] = {}
+        resolved_calls: list[ToolCall] = []
         passed: list[ResolvedCall] = []
         for call in calls:
-            resolved = self._executor.resolve(call)
-            match await self._hooks.before_tool(work.run, resolved.call):
+            resolved = self.executor.resolve(call)
+            match await self.hooks.before_tool(state.run, resolved.call):
                 case Deny(reason):
-                    denied[call.id] = _refused(resolved.call, reason)
+                    results[call.id] = ToolResult(
+                        tool_call_id=call.id,
+                        name=resolved.call.name,
+                        content=sentence(reason),
+                        is_error=True,
+                        code="tool_denied",
+                    )
                 case ToolCall() as changed:
                     if changed is not resolved.call:
-                        resolved = self._executor.resolve(changed)
+                        resolved = self.executor.resolve(changed)
                     passed.append(resolved)
-                    made = resolved.call
-                    self._publish(
-                        ToolStarted(turn_id=turn.id, call_id=made.id, name=made.name, arguments=made.arguments)
+                    call = resolved.call
+                    self.publish(
+                        ToolStarted(turn_id=turn.id, call_id=call.id, name=call.name, arguments=call.arguments)
                     )
-            shown.append(resolved.call)
-        results = await self._executor.dispatch_all(
+            resolved_calls.append(resolved.call)
+        for result in await self.executor.dispatch_all(
             passed,
-            caller=self._caller,
+            caller=self.caller,
             cancel=turn.cancel,
             turn_id=turn.id,
-            low_confidence_text=work.low_confidence_text,
-        )
-        by_id = denied | {result.tool_call_id: result for result in results}
-        return [(call, by_id[call.id]) for call in shown]
+            low_confidence_text=state.low_confidence_text,
+        ):
+            results[result.tool_call_id] = result
+        return [(call, results[call.id]) for call in resolved_calls]
 
-    async def _confirmed(self, result: ToolResult, work: TurnState, turn: Turn) -> ToolResult:
+    async def _confirm_call(self, result: ToolResult, state: TurnState, turn: Turn) -> ToolResult:
         """Ask for the confirmation that a result needs, then run or refuse the call.
 
-        Whether low-confidence words were heard right is asked once for all calls of the turn.
+        Whether a low-confidence transcript is right is asked once for all calls of the turn.
         """
         pending = result.confirmation
         if pending is None:
             return result
-        is_doubt = bool(work.low_confidence_text) and pending.question == low_confidence_question(
-            work.low_confidence_text
-        )
-        agreement = work.words_agreed if is_doubt else None
+        text = state.low_confidence_text
+        is_about_transcript = bool(text) and pending.question == low_confidence_question(text)
+        agreement = state.transcript_agreement if is_about_transcript else None
         if agreement is None:
-            agreement = await self._asked(pending, result.name, turn)
-        if is_doubt:
-            work.words_agreed = agreement
-        if not agreement.granted:
-            return self._executor.refuse(pending, agreement.why)
-        return await self._executor.dispatch_confirmed(
-            pending.call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
-        )
+            agreement = await self._ask(pending, result.name, turn)
+        if is_about_transcript:
+            state.transcript_agreement = agreement
+        return await apply_agreement(self.executor, pending, agreement, turn.cancel)
 
-    async def _asked(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
-        self._publish(
+    async def _ask(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
+        self.publish(
             ConfirmationRequired(
                 turn_id=turn.id, token=pending.token, name=name, question=pending.question, level=pending.level
             )
         )
-        agreement = await self._confirm(pending, turn)
-        self._publish(
+        agreement = await self.confirm(pending, turn)
+        self.publish(
             ConfirmationDecided(turn_id=turn.id, token=pending.token, granted=agreement.granted, why=agreement.why)
         )
         return agreement
 
 
 def spoken_text(call: ToolCall) -> str:
-    """The text of a call of the built-in `respond`."""
+    """Return the text of a call of the built-in `respond`."""
     match json.loads(call.arguments):
         case {"text": str(text)}:
             return text
     return ""
-
-
-def _refused(call: ToolCall, reason: str) -> ToolResult:
-    """The result of a call that a hook denied."""
-    return ToolResult(tool_call_id=call.id, name=call.name, content=sentence(reason), is_error=True, code="tool_denied")

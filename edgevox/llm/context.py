@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -36,15 +35,12 @@ class Vocabulary:
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """With `special`, the texts of control tokens become those tokens; otherwise they stay text."""
         data = text.encode("utf-8", errors="replace")
-        room = len(data) + 2
-        while True:
-            tokens = (llama_cpp.llama_token * room)()
-            count = llama_cpp.llama_tokenize(
-                self.pointer, data, len(data), tokens, room, False, special
-            )  # without BOS: the template writes it
-            if count >= 0:
-                return list(tokens[:count])
-            room = -count
+        count = -len(data) - 2
+        while count < 0:
+            tokens = (llama_cpp.llama_token * -count)()
+            # Without BOS: the template writes it.
+            count = llama_cpp.llama_tokenize(self.pointer, data, len(data), tokens, len(tokens), False, special)
+        return list(tokens[:count])
 
     def piece(self, token: int) -> bytes:
         """Return the bytes of a token, possibly a part of a character. Control tokens give their text."""
@@ -98,9 +94,6 @@ _METADATA_BYTES = 1 << 20
 # llama.cpp polls an abort callback between graph nodes. The flag is a C string, empty until cancelled, so the C
 # library's own strlen answers "stop?" without the GIL and without a compiler.
 _ABORT_WHEN_SET = ctypes.cast(ctypes.CDLL(None).strlen, llama_cpp.ggml_abort_callback)
-
-_BACKEND = threading.Lock()
-_backend_started = False
 
 
 class Aborted(Exception):
@@ -204,7 +197,11 @@ class LlamaContext:
         fails.
         """
         self._yield_busy_cores()
-        code = llama_cpp.llama_decode(self._context, self._batch.fill(tokens, sequence, at))
+        positions = range(at, at + len(tokens))
+        batch = self._batch.fill(
+            tokens, positions, [(sequence,)] * len(tokens), wanted=slice(len(tokens) - 1, len(tokens))
+        )
+        code = llama_cpp.llama_decode(self._context, batch)
         if code == _DECODED:
             return
         self.cut(sequence, at)
@@ -225,7 +222,8 @@ class LlamaContext:
             return None
         self._yield_busy_cores()
         llama_cpp.llama_memory_clear(self._memory, False)
-        code = llama_cpp.llama_decode(self._context, self._batch.fill_tree(tree))
+        batch = self._batch.fill(tree.tokens, tree.positions, tree.owners, wanted=slice(len(tree.tokens)))
+        code = llama_cpp.llama_decode(self._context, batch)
         if code != _DECODED:
             raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")
         pointer = llama_cpp.llama_get_logits(self._context)
@@ -346,28 +344,18 @@ class _Batch:
         self._owner_counts = np.ctypeslib.as_array(self._batch.n_seq_id, shape=(size,))
         self._owners = [np.ctypeslib.as_array(self._batch.seq_id[i], shape=(sequences,)) for i in range(size)]
 
-    def fill(self, tokens: Sequence[int], sequence: int, at: int) -> llama_cpp.llama_batch:
-        """Fill in one sequence; only the logits of its last token are computed."""
+    def fill(
+        self, tokens: Sequence[int], positions: Sequence[int], owners: Sequence[Sequence[int]], *, wanted: slice
+    ) -> llama_cpp.llama_batch:
+        """Fill in tokens, each with the sequences that own it; the logits of `wanted` are computed."""
         count = len(tokens)
         self._tokens[:count] = tokens
-        self._positions[:count] = np.arange(at, at + count, dtype=np.int32)
+        self._positions[:count] = positions
         self._wanted[:count] = 0
-        self._wanted[count - 1] = 1
-        self._owner_counts[:count] = 1
-        for own in self._owners[:count]:
-            own[0] = sequence
-        self._batch.n_tokens = count
-        return self._batch
-
-    def fill_tree(self, tree: _TokenTree) -> llama_cpp.llama_batch:
-        """Fill in several sequences, with the logits of every token."""
-        count = len(tree.tokens)
-        self._tokens[:count] = tree.tokens
-        self._positions[:count] = tree.positions
-        self._wanted[:count] = 1
-        self._owner_counts[:count] = [len(owners) for owners in tree.owners]
-        for own, owners in zip(self._owners, tree.owners, strict=False):
-            own[: len(owners)] = owners
+        self._wanted[wanted] = 1
+        self._owner_counts[:count] = [len(sequences) for sequences in owners]
+        for own, sequences in zip(self._owners, owners, strict=False):
+            own[: len(sequences)] = sequences
         self._batch.n_tokens = count
         return self._batch
 
@@ -387,13 +375,10 @@ def _load_model(path: Path, *, may_repack: bool) -> llama_cpp.llama_model_p:
     return model
 
 
+@cache
 def _start_backend() -> None:
-    global _backend_started
-    with _BACKEND:
-        if not _backend_started:
-            llama_cpp.llama_log_set(_ignore_log, ctypes.c_void_p(0))
-            llama_cpp.llama_backend_init()
-            _backend_started = True
+    llama_cpp.llama_log_set(_ignore_log, ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
 
 
 def _ignore(_level: int, _text: bytes, _user_data: ctypes.c_void_p) -> None:

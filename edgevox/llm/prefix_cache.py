@@ -2,7 +2,7 @@
 
 A turn evaluates only new tokens. The fixed prefix (system prompt and tools) has its own sequence, from which every new
 conversation is copied, and a file on disk. llama.cpp aborts the process on a truncated state and accepts a foreign one
-silently, so a snapshot is loaded only if its key, tokens and checksum match.
+silently, so a snapshot begins with a digest of its key, its tokens and the state, and is loaded only if that matches.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import hashlib
 import itertools
 import json
 import os
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,46 +21,36 @@ import numpy as np
 from edgevox.core.files import write_atomic
 from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
 
-_MEMORY_NAME = "digests.json"
+_DIGESTS_FILE = "digests.json"
 
 
 class DigestCache:
     """A folder's cache of file digests, keyed by path, size, inode and change time."""
 
     def __init__(self, folder: Path) -> None:
-        self._memory = folder / _MEMORY_NAME
+        self._file = folder / _DIGESTS_FILE
 
     def sha256(self, path: Path) -> str:
         """Return the file's digest. Raises OSError if it cannot be read."""
         path = path.resolve()
-        facts = path.stat()
-        known_by = [facts.st_size, facts.st_ino, facts.st_mtime_ns]
-        remembered = self._remembered()
-        match remembered.get(str(path)):
-            case {"known_by": by, "sha256": str(digest)} if by == known_by:
+        status = path.stat()
+        stamp = [status.st_size, status.st_ino, status.st_mtime_ns]
+        known: dict[str, object] = {}
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            known |= json.loads(self._file.read_text(encoding="utf-8"))
+        match known.get(str(path)):
+            case {"known_by": by, "sha256": str(digest)} if by == stamp:
                 return digest
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        self._remember({**remembered, str(path): {"known_by": known_by, "sha256": digest}})
+        known[str(path)] = {"known_by": stamp, "sha256": digest}
+        with contextlib.suppress(OSError):  # a failed write only costs time at the next start
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomic(self._file, json.dumps(known))
         return digest
 
-    def _remembered(self) -> dict[str, object]:
-        try:
-            content = json.loads(self._memory.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return content if isinstance(content, dict) else {}
 
-    def _remember(self, content: dict[str, object]) -> None:
-        """Write the cache; a failed write only costs time at the next start."""
-        with contextlib.suppress(OSError):
-            self._memory.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomic(self._memory, json.dumps(content))
-
-
-_MAGIC = b"EDGEVOX-PREFIX-1\n"
-_LENGTH = struct.Struct("<I")
-_MAX_HEADER_BYTES = 1 << 16
+_DIGEST_BYTES = 32
 _SUFFIX = ".prefix"
 
 
@@ -77,61 +66,51 @@ class SnapshotKey:
     llama_build: str
 
 
+@dataclass(frozen=True, slots=True)
 class SnapshotStore:
     """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted."""
 
-    def __init__(self, folder: Path, key: SnapshotKey, *, max_bytes: int) -> None:
-        self._folder = folder
-        self._key = key
-        self._max_bytes = max_bytes
+    folder: Path
+    key: SnapshotKey
+    max_bytes: int
 
     def load(self, tokens: Sequence[int]) -> bytes | None:
         """Return the state after exactly these tokens, or None if there is no valid one."""
         path = self._path(tokens)
         try:
             with path.open("rb") as file:
-                if file.read(len(_MAGIC)) != _MAGIC:
-                    return None
-                header_bytes = _LENGTH.unpack(file.read(_LENGTH.size))[0]
-                if header_bytes > _MAX_HEADER_BYTES:
-                    return None
-                header = json.loads(file.read(header_bytes))
-                known = file.read(4 * len(tokens))
-                state = file.read()
-            if header != self._header(tokens, state) or known != _token_bytes(tokens):
+                digest, state = file.read(_DIGEST_BYTES), file.read()
+            if digest != self._digest(tokens, state):
                 return None
             os.utime(path)  # deletion is by last use
-        except (OSError, ValueError, struct.error):
+        except OSError:
             return None
         return state
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
         """Store a state; a failed write only costs time at the next start."""
-        if len(state) > self._max_bytes:
+        if len(state) > self.max_bytes:
             return
-        header = json.dumps(self._header(tokens, state)).encode()
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._delete_oldest(len(state))
-            write_atomic(self._path(tokens), _MAGIC, _LENGTH.pack(len(header)), header, _token_bytes(tokens), state)
+            write_atomic(self._path(tokens), self._digest(tokens, state), state)
 
     def _path(self, tokens: Sequence[int]) -> Path:
-        name = hashlib.sha256(json.dumps(asdict(self._key)).encode() + _token_bytes(tokens)).hexdigest()
-        return self._folder / f"{name[:32]}{_SUFFIX}"
+        return self.folder / f"{self._digest(tokens).hex()[:32]}{_SUFFIX}"
 
-    def _header(self, tokens: Sequence[int], state: bytes) -> dict[str, object]:
-        return {
-            **asdict(self._key),
-            "tokens": len(tokens),
-            "state_bytes": len(state),
-            "state_sha256": hashlib.sha256(state).hexdigest(),
-        }
+    def _digest(self, tokens: Sequence[int], state: bytes = b"") -> bytes:
+        """Return a digest of the state and of everything it depends on."""
+        digest = hashlib.sha256(json.dumps([asdict(self.key), len(tokens)]).encode())
+        digest.update(np.asarray(tokens, "<i4").tobytes())
+        digest.update(state)
+        return digest.digest()
 
     def _delete_oldest(self, state_bytes: int) -> None:
-        kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self._folder.glob(f"*{_SUFFIX}"))
+        kept = sorted((file.stat().st_mtime, file.stat().st_size, file) for file in self.folder.glob(f"*{_SUFFIX}"))
         total = sum(size for _, size, _ in kept) + state_bytes
         for _, size, file in kept:
-            if total <= self._max_bytes:
+            if total <= self.max_bytes:
                 break
             file.unlink(missing_ok=True)
             total -= size
@@ -142,10 +121,6 @@ class ReadOnlySnapshots(SnapshotStore):
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
         """Do nothing."""
-
-
-def _token_bytes(tokens: Sequence[int]) -> bytes:
-    return np.asarray(tokens, "<i4").tobytes()
 
 
 CLIENTS = 4

@@ -13,7 +13,7 @@ from edgevox.config import LlmSettings
 from edgevox.config.loader import PresetFile, find_preset, preset_files
 from edgevox.config.sections import Language
 from edgevox.core.errors import ConfigError
-from edgevox.core.types import Sampling, ToolsAs
+from edgevox.core.types import ToolsAs
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
 
@@ -53,21 +53,9 @@ class ModelPreset(BaseModel):
     kv_bytes_per_token: Annotated[int, Field(gt=0)] | None = None
     llm: LlmSettings = LlmSettings()
 
-    @property
-    def context_tokens(self) -> int:
-        return self.llm.context_tokens
-
-    @property
-    def sampling(self) -> Sampling:
-        return self.llm.sampling
-
-    @property
-    def thinking(self) -> bool:
-        return self.llm.thinking
-
     def memory_bytes(self, model_bytes: int) -> int:
         """Estimate the memory use: the model file, a full context, and llama.cpp itself."""
-        return model_bytes + (self.kv_bytes_per_token or 0) * self.context_tokens + _OVERHEAD_BYTES
+        return model_bytes + (self.kv_bytes_per_token or 0) * self.llm.context_tokens + _OVERHEAD_BYTES
 
 
 def resolve_preset(name: str, folder: Path | None = None, *, known_parsers: Collection[str] = DETECTORS) -> ModelPreset:
@@ -84,12 +72,19 @@ def all_presets(folder: Path | None = None) -> list[ModelPreset]:
 
 
 def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
-    path, table = file.content.path, file.content.table
+    path, table = file.content.path, {**file.content.table, "name": file.name}
     try:
-        preset = ModelPreset.model_validate({**table, "name": file.name, **_template(path, table)})
+        if (name := str(table.get("chat_template"))).endswith(".jinja"):
+            table["chat_template"] = path.with_name(name).read_text(encoding="utf-8")
+        preset = ModelPreset.model_validate(table)
     except ValidationError as error:
         raise ConfigError(
             f"{path} is not a valid preset: {_faults(error)}", hint="see docs/guide/presets.md"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path}: the chat template {name} cannot be read",
+            hint="put it next to the preset, or write its text into the preset",
         ) from error
     for parser in preset.tool_call_parsers:
         if parser not in known_parsers:
@@ -100,21 +95,6 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
                 hint=f"the parsers are {', '.join(sorted(known_parsers))}",
             )
     return preset
-
-
-def _template(path: Path, table: dict[str, object]) -> dict[str, str]:
-    """Read the chat template from the preset, or from a .jinja file next to it."""
-    match table.get("chat_template"):
-        case str(name) if name.endswith(".jinja"):
-            try:
-                return {"chat_template": path.with_name(name).read_text(encoding="utf-8")}
-            except (OSError, ValueError) as error:
-                raise ConfigError(
-                    f"{path}: the chat template {name} cannot be read",
-                    hint="put it next to the preset, or write its text into the preset",
-                ) from error
-        case _:
-            return {}
 
 
 def _faults(error: ValidationError) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, JsonObject, ToolCall
-from edgevox.llm.prompt.render import fit_messages
+from edgevox.llm.prompt.render import fit_request
 from edgevox.llm.prompt.templates import TemplateCapabilities
 from edgevox.llm.tool_parsers import DETECTORS, ToolCallItem, parse_reply
 
@@ -21,13 +21,11 @@ from edgevox.llm.tool_parsers import DETECTORS, ToolCallItem, parse_reply
 _CHAINS: tuple[tuple[str, ...], ...] = (*((name,) for name in DETECTORS), (), tuple(DETECTORS))
 # A template that knows nothing: all results become messages of the user.
 _PLAIN_TEMPLATE = TemplateCapabilities(
-    system_role=True,
     renders_tools=False,
     renders_tool_calls=False,
     renders_parallel_calls=False,
     renders_tool_results=False,
     takes_thinking=False,
-    opened_tags=("", ""),
 )
 _LOOKALIKES = str.maketrans("асеорху", "aceopxy")
 # Most of what is read, the home's own tools, is the same in every test.
@@ -91,7 +89,7 @@ class ObeyingModel:
 
 def texts_read(request: ChatRequest) -> Iterator[str]:
     """All that others wrote: results (also as a plain template has them), the prompt, words about tools."""
-    fitted = fit_messages(request.messages, (), _PLAIN_TEMPLATE, "hermes").messages
+    fitted = fit_request(ChatRequest(request.messages, wire_format="hermes"), _PLAIN_TEMPLATE).messages
     for message in (*request.messages, *fitted):
         if message.role in ("system", "tool") or message.content.startswith("(The tools have run"):
             yield message.content

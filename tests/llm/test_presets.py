@@ -78,7 +78,8 @@ def test_a_shipped_presets_settings_are_those_the_settings_take(name: str, tmp_p
     folders = Folders(config=tmp_path, state=tmp_path, models=tmp_path)
     llm = load_settings(folders, environ={}, flags={"preset": name}).llm
     preset = resolve_preset(name)
-    assert (llm.context_tokens, llm.sampling, llm.thinking) == (preset.context_tokens, preset.sampling, preset.thinking)
+    own = preset.llm
+    assert (llm.context_tokens, llm.sampling, llm.thinking) == (own.context_tokens, own.sampling, own.thinking)
 
 
 def test_names_and_aliases_lead_to_one_preset_only() -> None:
@@ -95,7 +96,7 @@ def test_the_default_preset_is_what_the_model_store_installs_by_default() -> Non
     assert {preset.model, preset.adapter} <= {*DEFAULT_MODELS}
     assert preset.tools_as == "lines"
     assert preset.tool_choice_policy == "required_first_hop"
-    assert preset.sampling.temperature == 0.0
+    assert preset.llm.sampling.temperature == 0.0
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_the_generic_preset_leaves_the_model_to_the_user() -> None:
 
 def test_memory_is_the_file_and_a_full_conversation_and_something_for_llama_cpp() -> None:
     preset = resolve_preset("smollm2-135m")
-    conversation = 30 * 3 * 64 * 2 * 2 * preset.context_tokens
+    conversation = 30 * 3 * 64 * 2 * 2 * preset.llm.context_tokens
     assert preset.memory_bytes(98_362_432) == 98_362_432 + conversation + 200_000_000
 
 
@@ -129,7 +130,7 @@ def test_memory_is_the_file_and_a_full_conversation_and_something_for_llama_cpp(
 def test_a_user_preset_overrides_a_shipped_one(tmp_path: Path) -> None:
     own_preset(tmp_path, MINE + "\n[llm]\ncontext_tokens = 512\n", "mine")
     own_preset(tmp_path, MINE, "qwen3-1.7b")
-    assert resolve_preset("mine", tmp_path).context_tokens == 512
+    assert resolve_preset("mine", tmp_path).llm.context_tokens == 512
     assert resolve_preset("qwen3-1.7b", tmp_path).summary == "my own"
     assert "mine" in [preset.name for preset in all_presets(tmp_path)]
 

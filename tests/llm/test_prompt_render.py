@@ -9,11 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edgevox.core.errors import ConfigError
-from edgevox.core.types import JsonObject, Message, ToolCall
+from edgevox.core.types import ChatRequest, JsonObject, Message, ToolCall, ToolsAs
 from edgevox.llm.presets import resolve_preset
 from edgevox.llm.prompt.control_tokens import PromptPiece
-from edgevox.llm.prompt.render import FittedChat, Prompt, fit_messages, render_prompt, stable_prefix
-from edgevox.llm.prompt.templates import CHATML, ChatTemplate, shows, template_capabilities
+from edgevox.llm.prompt.render import Prompt, fit_request, render_prompt, stable_prefix
+from edgevox.llm.prompt.templates import CHATML, ChatTemplate, shows
 from edgevox.llm.prompt.tool_lines import tools_text
 from edgevox.llm.tool_parsers import DETECTORS, parse_reply
 from tests.llm.template_families import (
@@ -44,8 +44,16 @@ def compiled(source: str) -> ChatTemplate:
     return ChatTemplate(source, bos="<s>", eos="</s>")
 
 
-def fit(source: str, messages: tuple[Message, ...] = TWO_CALLS, wire_format: str | None = "hermes") -> FittedChat:
-    return fit_messages(messages, TOOLS, template_capabilities(compiled(source)), wire_format)
+def fit(
+    source: str,
+    messages: tuple[Message, ...] = TWO_CALLS,
+    wire_format: str | None = "hermes",
+    *,
+    tools: tuple[JsonObject, ...] = TOOLS,
+    tools_as: ToolsAs = "template",
+) -> ChatRequest:
+    request = ChatRequest(messages, tools=tools, wire_format=wire_format, tools_as=tools_as)
+    return fit_request(request, compiled(source).capabilities)
 
 
 def prompt(
@@ -56,22 +64,15 @@ def prompt(
     wire_format: str | None = "hermes",
     control_tokens: tuple[str, ...] = CONTROL,
 ) -> Prompt:
-    template = compiled(source)
-    return render_prompt(
-        template,
-        template_capabilities(template),
-        messages,
-        tools=tools,
-        wire_format=wire_format,
-        control_tokens=control_tokens,
-    )
+    request = ChatRequest(messages, tools=tools, wire_format=wire_format)
+    return render_prompt(compiled(source), request, control_tokens)
 
 
 # --- fitting
 
 
 def test_a_template_that_can_write_everything_gets_everything() -> None:
-    assert fit(QWEN25) == FittedChat(TWO_CALLS, TOOLS)
+    assert fit(QWEN25) == ChatRequest(TWO_CALLS, tools=TOOLS, wire_format="hermes")
 
 
 def test_tools_that_cannot_be_written_stand_first_in_the_system_prompt() -> None:
@@ -90,7 +91,7 @@ def test_tools_get_a_system_prompt_where_there_is_none() -> None:
 
 
 def test_without_tools_nothing_is_said_about_them() -> None:
-    assert fit_messages(ASK, (), template_capabilities(compiled(SMOLLM2)), "hermes").messages == ASK
+    assert fit(SMOLLM2, ASK, tools=()).messages == ASK
 
 
 @pytest.mark.parametrize("wire_format", sorted(DETECTORS.keys() - {"python_list"}))
@@ -114,13 +115,13 @@ def test_past_calls_that_cannot_be_written_are_the_assistants_text(wire_format: 
 
 
 def test_a_model_that_was_not_trained_on_lines_is_told_the_form_of_its_calls() -> None:
-    system = fit_messages(ASK, TOOLS, template_capabilities(compiled(QWEN25)), "hermes", "lines").messages[0].content
+    system = fit(QWEN25, ASK, tools_as="lines").messages[0].content
     assert system.startswith(tools_text(TOOLS))
     assert "in this form:\n<tool_call>" in system
 
 
 def test_tools_in_lines_stand_first_and_no_template_writes_them() -> None:
-    fitted = fit_messages(TWO_CALLS, TOOLS, template_capabilities(compiled(QWEN25)), "python_list", "lines")
+    fitted = fit(QWEN25, TWO_CALLS, "python_list", tools_as="lines")
     assert not fitted.tools
     assert fitted.messages[0].content == f"{tools_text(TOOLS)}\n\n{TWO_CALLS[0].content}"
     assert fitted.messages[2].content.startswith(f"[{CALL.name}(")
@@ -311,8 +312,7 @@ def test_no_content_becomes_a_control_token(
 
 
 def prefix(source: str, messages: tuple[Message, ...] = ASK, wire_format: str = "hermes") -> str:
-    template = compiled(source)
-    return stable_prefix(template, template_capabilities(template), messages, tools=TOOLS, wire_format=wire_format)
+    return stable_prefix(compiled(source), ChatRequest(messages, tools=TOOLS, wire_format=wire_format))
 
 
 @pytest.mark.parametrize("source", FAMILIES.values(), ids=FAMILIES)

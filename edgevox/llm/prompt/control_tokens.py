@@ -56,20 +56,20 @@ class ControlTokenMask:
         originals |= {_escaped(stand_in): character for stand_in, character in originals.items()}
         parts = re.split(f"({'|'.join(map(re.escape, originals))})", rendered)
         text = "".join(originals.get(part, part) for part in parts)
+        kinds = bytearray(b"s") * len(text)  # of each character: s for special, p for plain
         starts = itertools.accumulate(len(originals.get(part, part)) for part in parts[:-1])
-        masked = list(itertools.islice(starts, 0, None, 2))
-        return tuple(_cut(text, [(start, start + self._tokens.length_at(text, start)) for start in masked]))
+        for start in itertools.islice(starts, 0, None, 2):
+            length = self._tokens.match_length(text, start) or 1
+            kinds[start : start + length] = b"p" * length
+        runs = re.finditer(b"s+|p+", kinds)
+        return tuple(PromptPiece(text[run.start() : run.end()], run[0].startswith(b"s")) for run in runs)
 
     def _message(self, message: Message) -> Message:
-        return Message(
-            message.role,
-            self._text(message.content),
-            tuple(map(self._call, message.tool_calls)),
-            None if message.tool_call_id is None else self._text(message.tool_call_id),
+        calls = tuple(
+            ToolCall(self._text(call.id), self._text(call.name), self._json_text(call.arguments))
+            for call in message.tool_calls
         )
-
-    def _call(self, call: ToolCall) -> ToolCall:
-        return ToolCall(self._text(call.id), self._text(call.name), self._json_text(call.arguments))
+        return Message(message.role, self._text(message.content), calls, self._masked(message.tool_call_id))
 
     def _json_text(self, written: str) -> str:
         masked = self._text(written)
@@ -116,14 +116,11 @@ class _TokenSet:
         end = len(text.rstrip())  # templates trim
         for found in self._first.finditer(text):
             start = found.start()
-            if self._match_length(text, start) or self._begins_token(text[start:end]):
+            if self.match_length(text, start) or self._begins_token(text[start:end]):
                 yield start
 
-    def length_at(self, text: str, start: int) -> int:
-        """Return the length of the control token at `start`, or 1 if there is none."""
-        return self._match_length(text, start) or 1
-
-    def _match_length(self, text: str, start: int) -> int:
+    def match_length(self, text: str, start: int) -> int:
+        """Return the length of the control token at `start`, or 0 if there is none."""
         return next((n for n in self._lengths if text[start : start + n] in self._tokens), 0)
 
     def _begins_token(self, rest: str) -> bool:
@@ -165,18 +162,3 @@ def _texts(value: object) -> Iterator[str]:
         case list() | tuple():
             for item in value:
                 yield from _texts(item)
-
-
-def _cut(text: str, spans: list[tuple[int, int]]) -> Iterator[PromptPiece]:
-    """Split the text; `spans`, in order, are not special. Adjacent spans are joined."""
-    position = 0
-    while spans:
-        start, end = spans.pop(0)
-        while spans and spans[0][0] <= end:
-            end = max(end, spans.pop(0)[1])
-        if position < start:
-            yield PromptPiece(text[position:start], True)
-        yield PromptPiece(text[start:end], False)
-        position = end
-    if position < len(text):
-        yield PromptPiece(text[position:], True)

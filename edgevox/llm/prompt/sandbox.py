@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, ItemsView, Iterable, KeysView, 
 from string import Formatter
 from typing import Any, NoReturn
 
-from jinja2 import TemplateError, nodes, pass_context, pass_eval_context
+from jinja2 import Template, TemplateError, nodes, pass_context, pass_eval_context
 from jinja2.ext import Extension, loopcontrols
 from jinja2.filters import do_indent, do_replace, sync_do_join
 from jinja2.nodes import EvalContext
@@ -71,9 +71,15 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         self.filters |= {"tojson": self._to_json, "join": self._join, "replace": self._replace}
         self.filters |= {"indent": self._indent, "string": self._string}
         self.filters = {name: self._counted(function) for name, function in self.filters.items()}
-        self.filters |= {_EACH: self._each, _MADE: self._made}
+        self.filters |= {_EACH: self._each, _CONTAINER: self._container}
         self.globals |= {"raise_exception": _raise_exception, "strftime_now": strftime_today}
         self.begin()
+
+    def compile_template(self, source: str) -> Template:
+        """Raises one of TEMPLATE_FAULTS for invalid Jinja, and for a source that is too long."""
+        if len(source) > _MAX_SOURCE_CHARS:
+            raise TemplateError(f"it is longer than {_MAX_SOURCE_CHARS:,} characters")
+        return self.from_string(source)
 
     def begin(self, items: int = 0) -> None:
         """Start a render of `items` messages and tools."""
@@ -172,7 +178,7 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
     def _each(self, values: Any) -> Any:  # noqa: ANN401
         return self._value(values if hasattr(values, "__len__") else list(values))
 
-    def _made(self, value: Any) -> Any:  # noqa: ANN401
+    def _container(self, value: Any) -> Any:  # noqa: ANN401
         # Deeply: comparing or printing lists that hold a list twice, level upon level, would never end.
         self._check(text_size(value))
         return value
@@ -227,12 +233,6 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
         return str(value)
 
 
-def check_source(source: str) -> None:
-    """Raises TemplateError if the template source is too long."""
-    if len(source) > _MAX_SOURCE_CHARS:
-        raise TemplateError(f"it is longer than {_MAX_SOURCE_CHARS:,} characters")
-
-
 def text_size(value: object, indent: int = 0) -> int:
     """Estimate the length of `value` as text, up to the limit.
 
@@ -265,7 +265,7 @@ def strftime_today(pattern: str) -> str:
 
 
 _EACH = "each_counted"
-_MADE = "made_counted"
+_CONTAINER = "container_counted"
 _CONTAINERS = (list, tuple, dict, range)
 
 
@@ -293,17 +293,12 @@ class _Counting(NodeTransformer):
         texts = [_filter(part, "string") for part in node.nodes]
         return functools.reduce(lambda left, right: nodes.Add(left, right, lineno=node.lineno), texts)
 
-    def visit_List(self, node: nodes.List) -> nodes.Node:  # noqa: N802
+    def visit_List(self, node: nodes.List | nodes.Dict | nodes.Tuple) -> nodes.Node:  # noqa: N802
         self.generic_visit(node)
-        return _filter(node, _MADE)
+        is_target = isinstance(node, nodes.Tuple) and node.ctx != "load"  # `for key, value in …` creates nothing
+        return node if is_target else _filter(node, _CONTAINER)
 
-    def visit_Dict(self, node: nodes.Dict) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filter(node, _MADE)
-
-    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:  # noqa: N802
-        self.generic_visit(node)
-        return _filter(node, _MADE) if node.ctx == "load" else node  # `for key, value in …` creates nothing
+    visit_Dict = visit_Tuple = visit_List  # noqa: N815
 
 
 def _filter(node: nodes.Node, name: str) -> nodes.Expr:

@@ -11,16 +11,13 @@ import functools
 import itertools
 import json
 import re
-import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Template
-
 from edgevox.core.errors import ModelError
 from edgevox.core.types import JsonObject, Message, ToolCall
-from edgevox.llm.prompt.sandbox import TEMPLATE_FAULTS, TemplateEnvironment, check_source, strftime_today
+from edgevox.llm.prompt.sandbox import TEMPLATE_FAULTS, TemplateEnvironment, strftime_today
 from edgevox.llm.tool_parsers.base import STYLES
 
 CHATML = (
@@ -59,12 +56,19 @@ class ChatTemplate:
     def __init__(self, source: str, *, bos: str = "", eos: str = "") -> None:
         self.source = source
         self._environment = TemplateEnvironment()
-        self._template = _compile(self._environment, source)
+        try:
+            self._template = self._environment.compile_template(source)
+        except TEMPLATE_FAULTS as error:
+            raise ModelError(f"invalid chat template: {error}", hint="set chat_template in the preset") from error
         self._special = {"bos_token": bos, "eos_token": eos}
 
     @functools.cached_property
     def dialect(self) -> Dialect:
         return _find_dialect(self)
+
+    @functools.cached_property
+    def capabilities(self) -> TemplateCapabilities:
+        return _find_capabilities(self)
 
     def render(
         self,
@@ -122,14 +126,6 @@ class ChatTemplate:
             raise ModelError(f"the model's chat template rejected the conversation: {error}", hint=_HINT) from error
 
 
-def _compile(environment: TemplateEnvironment, source: str) -> Template:
-    try:
-        check_source(source)
-        return environment.from_string(source)
-    except TEMPLATE_FAULTS as error:
-        raise ModelError(f"invalid chat template: {error}", hint="set chat_template in the preset") from error
-
-
 # --- messages in the template's form
 
 _REASONING = re.compile(r"\s*(?:<think>(.*?)</think>|\[THINK\](.*?)\[/THINK\])\s*", re.DOTALL)
@@ -158,17 +154,18 @@ def _template_messages(messages: Iterable[Message], dialect: Dialect) -> list[di
 
 
 def _template_call(call: ToolCall, dialect: Dialect) -> dict[str, Any]:
-    arguments = call.arguments if dialect.text_arguments else _as_object(call.arguments)
+    # The history also contains calls rejected for their arguments, with the error as their result.
+    arguments = call.arguments if dialect.text_arguments else parse_object(call.arguments) or {}
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
-def _as_object(arguments: str) -> dict[str, Any]:
+def parse_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object in `text`, or None if it is anything else."""
     try:
-        parsed = json.loads(arguments)
+        content = json.loads(text)
     except ValueError:
-        return {}
-    # The history also contains calls rejected for their arguments, with the error as their result.
-    return parsed if isinstance(parsed, dict) else {}
+        return None
+    return content if isinstance(content, dict) else None
 
 
 def _fold_system(messages: tuple[Message, ...], dialect: Dialect) -> tuple[Message, ...]:
@@ -195,8 +192,8 @@ def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         last = turns[-1] if turns else None
         match last, message:
             case (Message("user"), Message("user")) | (Message("assistant", _, ()), Message("assistant")):
-                said = "\n\n".join(filter(None, (last.content, message.content)))
-                turns[-1] = dataclasses.replace(message, content=said)
+                joined = "\n\n".join(filter(None, (last.content, message.content)))
+                turns[-1] = dataclasses.replace(message, content=joined)
             case Message("tool"), Message("user"):  # the answer was cancelled before it began
                 turns += [Message("assistant", "…"), message]
             case ((None | Message("system")), Message("assistant")):
@@ -206,25 +203,13 @@ def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     return tuple(turns)
 
 
-# --- dialect detection
+# --- detection
 
-_SYSTEM = Message("system", "Zsystem")
-_QUESTION = Message("user", "Zquestion")
-_ANSWER = Message("assistant", "Zanswer")
-_CALL = Message("assistant", "", (ToolCall("Zcallid01", "zfunction", '{"zkey": "zvalue"}'),))
-_RESULT = Message("tool", "Zresult", tool_call_id="Zcallid01")
-_TOOL: JsonObject = {
-    "type": "function",
-    "function": {
-        "name": "zfunction",
-        "description": "Zdescription",
-        "parameters": {
-            "type": "object",
-            "properties": {"zkey": {"type": "string", "description": "Zparameter"}},
-            "required": ["zkey"],
-        },
-    },
-}
+
+def opened_reasoning(prompt: str) -> str:
+    """Return the reasoning tag at the end of the prompt, or ""."""
+    end = prompt[-_TAIL_CHARS:].rstrip()
+    return next((tag for tag in _TAGS if end.endswith(tag)), "")
 
 
 def shows(prompt: str, *words: str) -> bool:
@@ -238,14 +223,39 @@ def shows(prompt: str, *words: str) -> bool:
     return True
 
 
+_TAGS = tuple(tag.rstrip() for style in STYLES for tag in style.begins)
+_TAIL_CHARS = 100
+
+
+def _tool(name: str, parameter: str) -> JsonObject:
+    schema = {"type": "object", "properties": {parameter: {"type": "string", "description": "Some text."}}}
+    return {"type": "function", "function": {"name": name, "description": f"It does {name}.", "parameters": schema}}
+
+
+_SYSTEM = Message("system", "Zsystem")
+_QUESTION = Message("user", "Zquestion")
+_ANSWER = Message("assistant", "Zanswer")
+_TOOLS = (_tool("zfirst", "zkeyone"), _tool("zsecond", "zkeytwo"))
+# Ids of nine letters and digits, as Mistral's templates demand.
+_CALLS = (
+    ToolCall("Zcallid01", "zfirst", '{"zkeyone": "zvalueone"}'),
+    ToolCall("Zcallid02", "zsecond", '{"zkeytwo": "zvaluetwo"}'),
+)
+_ONE_CALL = Message("assistant", "", _CALLS[:1])
+_RESULTS = (
+    Message("tool", "Zresultone", tool_call_id="Zcallid01"),
+    Message("tool", "Zresulttwo", tool_call_id="Zcallid02"),
+)
+
+
 def _find_dialect(template: ChatTemplate) -> Dialect:
     def renders(dialect: Dialect, messages: tuple[Message, ...], *words: str) -> bool:
         try:
-            prompt = template.render_as(dialect, messages, tools=(_TOOL,) if _CALL in messages else ())
+            prompt = template.render_as(dialect, messages, tools=_TOOLS[:1] if _ONE_CALL in messages else ())
         except ModelError:
             return False
         # A Python dict, or JSON inside JSON, shows that arguments were passed in the wrong form.
-        return shows(prompt, *words) and "'zkey':" not in prompt and '\\"zkey' not in prompt
+        return shows(prompt, *words) and "'zkeyone':" not in prompt and '\\"zkeyone' not in prompt
 
     for listed, typed in itertools.product((False, True), (False, True)):
         dialect = Dialect(typed_content=typed, listed_tools=listed)
@@ -259,94 +269,42 @@ def _find_dialect(template: ChatTemplate) -> Dialect:
         system_role=renders(dialect, (_SYSTEM, _QUESTION), "Zsystem", "Zquestion"),
         late_system=renders(dialect, late, "Zanswer", "Zsystem", "Zquestion"),
     )
-    exchanges = (_QUESTION, _CALL, _RESULT), (_QUESTION, _CALL)
+    exchanges = (_QUESTION, _ONE_CALL, _RESULTS[0]), (_QUESTION, _ONE_CALL)
     for exchange, text, null in itertools.product(exchanges, (False, True), (False, True)):
         candidate = dataclasses.replace(dialect, text_arguments=text, null_content=null)
-        if renders(candidate, exchange, "Zquestion", "zfunction", "zvalue"):
+        if renders(candidate, exchange, "Zquestion", "zfirst", "zvalueone"):
             return candidate
     return dialect
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateCapabilities:
-    """`opened_tags` are the reasoning tags at the end of the prompt, without and with thinking."""
+    """What a template renders in the model's own format; by default everything."""
 
-    system_role: bool
-    renders_tools: bool
-    renders_tool_calls: bool
-    renders_parallel_calls: bool
-    renders_tool_results: bool
-    takes_thinking: bool
-    opened_tags: tuple[str, str]
-
-    @property
-    def round_trip(self) -> bool:
-        """Whether the template renders calls and results in the model's own format."""
-        return self.renders_tool_calls and self.renders_tool_results
-
-    def opens_reasoning(self, thinking: bool) -> str:
-        """Return the reasoning tag at the end of the template's prompt, or ""."""
-        return self.opened_tags[thinking]
+    renders_tools: bool = True
+    renders_tool_calls: bool = True
+    renders_parallel_calls: bool = True
+    renders_tool_results: bool = True
+    takes_thinking: bool = True
 
 
-def template_capabilities(template: ChatTemplate) -> TemplateCapabilities:
-    """Detect the capabilities, once per template."""
-    known = _KNOWN.get(template)
-    if known is None:
-        known = _KNOWN[template] = _detect(template)
-    return known
-
-
-def opened_reasoning(prompt: str) -> str:
-    """Return the reasoning tag at the end of the prompt, or ""."""
-    end = prompt[-_TAIL_CHARS:].rstrip()
-    return next((tag for tag in _TAGS if end.endswith(tag)), "")
-
-
-_KNOWN: weakref.WeakKeyDictionary[ChatTemplate, TemplateCapabilities] = weakref.WeakKeyDictionary()
-_TAGS = tuple(tag.rstrip() for style in STYLES for tag in style.begins)
-_TAIL_CHARS = 100
-
-
-def _tool(name: str, parameter: str) -> JsonObject:
-    schema = {"type": "object", "properties": {parameter: {"type": "string", "description": "Some text."}}}
-    return {"type": "function", "function": {"name": name, "description": f"It does {name}.", "parameters": schema}}
-
-
-# Ids of nine letters and digits, as Mistral's templates demand.
-_TOOLS = (_tool("zfirst", "zkeyone"), _tool("zsecond", "zkeytwo"))
-_CALLS = (
-    ToolCall("Zcallid01", "zfirst", '{"zkeyone": "zvalueone"}'),
-    ToolCall("Zcallid02", "zsecond", '{"zkeytwo": "zvaluetwo"}'),
-)
-_RESULTS = (
-    Message("tool", "Zresultone", tool_call_id="Zcallid01"),
-    Message("tool", "Zresulttwo", tool_call_id="Zcallid02"),
-)
-_LATER = (Message("assistant", "Zanswer"), Message("user", "Zlater"))
-
-
-def _detect(template: ChatTemplate) -> TemplateCapabilities:
-    def prompt(*messages: Message, tools: tuple[JsonObject, ...] = (), thinking: bool = False) -> str:
+def _find_capabilities(template: ChatTemplate) -> TemplateCapabilities:
+    def prompt(*messages: Message, tools: tuple[JsonObject, ...] = _TOOLS, thinking: bool = False) -> str:
         try:
             return template.render(messages, tools=tools, thinking=thinking)
         except ModelError:
             return ""
 
-    offered = prompt(_SYSTEM, _QUESTION, tools=_TOOLS)
-    one = _SYSTEM, _QUESTION, Message("assistant", "", _CALLS[:1]), _RESULTS[0]
-    two = _SYSTEM, _QUESTION, Message("assistant", "", _CALLS), *_RESULTS
+    offered = prompt(_SYSTEM, _QUESTION)
+    one = _SYSTEM, _QUESTION, _ONE_CALL, _RESULTS[0]
     # Directly, and one turn later: some templates drop what comes before the last question.
-    after_one = [prompt(*one, tools=_TOOLS), prompt(*one, *_LATER, tools=_TOOLS)]
-    after_two = prompt(*two, tools=_TOOLS)
-    silent, thoughtful = prompt(_QUESTION), prompt(_QUESTION, thinking=True)
+    after_one = [prompt(*one), prompt(*one, _ANSWER, Message("user", "Zlater"))]
+    after_two = prompt(_SYSTEM, _QUESTION, Message("assistant", "", _CALLS), *_RESULTS)
     return TemplateCapabilities(
-        system_role=template.dialect.system_role,
         renders_tools=all(shows(offered, word) for word in ("zfirst", "zkeyone", "zsecond", "zkeytwo", "Zquestion")),
         renders_tool_calls=all(shows(after, "zvalueone") for after in after_one),
         renders_parallel_calls=shows(after_two, "zvalueone", "zvaluetwo"),
         renders_tool_results=all(shows(after, "Zquestion", "Zresultone") for after in after_one)
         and shows(after_one[1], "Zresultone", "Zanswer", "Zlater"),
-        takes_thinking=silent != thoughtful,
-        opened_tags=(opened_reasoning(silent), opened_reasoning(thoughtful)),
+        takes_thinking=prompt(_QUESTION, tools=()) != prompt(_QUESTION, tools=(), thinking=True),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 
-from edgevox.core.types import ChatRequest, JsonObject, Message, ToolsAs
+from edgevox.core.types import ChatRequest, Message
 from edgevox.llm.context import Vocabulary
 from edgevox.llm.prefix_cache import shared_tokens
 from edgevox.llm.prompt.render import render_prompt, stable_prefix
-from edgevox.llm.prompt.templates import ChatTemplate, opened_reasoning, template_capabilities
+from edgevox.llm.prompt.templates import ChatTemplate, opened_reasoning
 
 _PREFIXES_KEPT = 8
 
@@ -27,52 +27,33 @@ class WrittenPrompt:
     reasoning: str
 
 
-@dataclass(frozen=True, slots=True)
-class _FixedPart:
-    """The inputs of the fixed part of a prompt, and its tokens. Tools are compared by equality."""
-
-    system: tuple[Message, ...]
-    tools: tuple[JsonObject, ...]
-    tokens: list[int]
-
-
 class PromptWriter:
     """Writes the prompts of one model with one template."""
 
     def __init__(self, template: ChatTemplate, vocabulary: Vocabulary) -> None:
         self._template = template
-        self._abilities = template_capabilities(template)
         self._vocabulary = vocabulary
         self._control_tokens = tuple(vocabulary.control_tokens.values())
-        self._fixed: OrderedDict[tuple[bool, str | None, ToolsAs], _FixedPart] = OrderedDict()
+        self._fixed: deque[tuple[ChatRequest, list[int]]] = deque(maxlen=_PREFIXES_KEPT)
 
     def fork(self) -> PromptWriter:
         """Return another one for the same model with its own cache."""
         other = copy.copy(self)
-        other._fixed = OrderedDict()
+        other._fixed = self._fixed.copy()
         return other
 
     @property
     def supports_thinking(self) -> bool:
         """Whether the template can enable reasoning."""
-        return self._abilities.takes_thinking
+        return self._template.capabilities.takes_thinking
 
     def write(self, messages: tuple[Message, ...], request: ChatRequest) -> WrittenPrompt:
         """Write the prompt for `messages`, with the other options of the request. Raises ModelError."""
-        prompt = render_prompt(
-            self._template,
-            self._abilities,
-            messages,
-            tools=request.tools,
-            thinking=request.thinking,
-            wire_format=request.wire_format,
-            tools_as=request.tools_as,
-            control_tokens=self._control_tokens,
+        prompt = render_prompt(self._template, replace(request, messages=messages), self._control_tokens)
+        tokenize = self._vocabulary.tokenize
+        tokens = self._with_bos(
+            [token for piece in prompt.pieces for token in tokenize(piece.text, special=piece.special)]
         )
-        tokens: list[int] = []
-        for piece in prompt.pieces:
-            tokens += self._vocabulary.tokenize(piece.text, special=piece.special)
-        tokens = self._with_bos(tokens)
         fixed_tokens = shared_tokens(self._fixed_part(messages, request), tokens)
         return WrittenPrompt(tokens, fixed_tokens, opened_reasoning(prompt.text))
 
@@ -87,24 +68,20 @@ class PromptWriter:
         system = tuple(message for message in messages[:1] if message.role == "system")
         if request.default_system is not None:
             system = (Message("system", request.default_system),)
-        tools = request.tools if request.default_tools is None else request.default_tools
-        key = (request.thinking, request.wire_format, request.tools_as)
-        known = self._fixed.get(key)
-        if known is None or known.system != system or known.tools != tools:
-            text = stable_prefix(
-                self._template,
-                self._abilities,
-                system,
-                tools=tools,
-                thinking=request.thinking,
-                wire_format=request.wire_format,
-                tools_as=request.tools_as,
-            )
-            tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
-            known = self._fixed[key] = _FixedPart(system, tools, tokens)
-            if len(self._fixed) > _PREFIXES_KEPT:
-                self._fixed.popitem(last=False)
-        return known.tokens
+        fixed = ChatRequest(
+            system,
+            tools=request.tools if request.default_tools is None else request.default_tools,
+            thinking=request.thinking,
+            wire_format=request.wire_format,
+            tools_as=request.tools_as,
+        )
+        for known, tokens in self._fixed:
+            if known == fixed:
+                return tokens
+        text = stable_prefix(self._template, fixed)
+        tokens = self._with_bos(self._vocabulary.tokenize(text, special=True))
+        self._fixed.append((fixed, tokens))
+        return tokens
 
     def _with_bos(self, tokens: list[int]) -> list[int]:
         vocabulary = self._vocabulary

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
-from typing import Any, Self, assert_never
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from typing import Any, Self
 
 import aiohttp
+from pydantic import ValidationError
 
 from edgevox.config import LlmSettings
 from edgevox.config.secrets import Secret, read_secret
@@ -18,22 +20,23 @@ from edgevox.core.errors import ConfigError, ContextOverflow, ModelError
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.engines.base import EngineLimits, limited_replies
-from edgevox.llm.prompt.render import drop_oldest_turn, fit_messages
+from edgevox.llm.prompt.render import drop_oldest_turn, fit_request
 from edgevox.llm.prompt.templates import TemplateCapabilities
-from edgevox.llm.remote.anthropic import AnthropicWire
-from edgevox.llm.remote.openai import OpenAIWire
-from edgevox.llm.remote.wire import (
-    MAX_BYTES,
-    AnswerReader,
-    BadResponse,
-    HttpRefusal,
-    ModelList,
-    RemoteErrors,
-    ServerRefusal,
-    Wire,
-    server_events,
-)
+from edgevox.llm.remote.anthropic import ANTHROPIC
+from edgevox.llm.remote.openai import OPENAI
+from edgevox.llm.remote.wire import Answer, BadResponse, ModelList, Refusal, RemoteErrors, Wire, server_events
 from edgevox.llm.tool_parsers import parse_reply
+
+_log = logging.getLogger(__name__)
+
+_WIRES: dict[RemoteKind, Wire] = {"openai": OPENAI, "anthropic": ANTHROPIC}
+_CONNECT_S = 10.0
+_LIST_S = 15.0
+_ATTEMPTS = 3
+_MAX_BYTES = 8_000_000
+_MAX_REFUSAL_BYTES = 65_536
+_EVENTS = "text/event-stream"
+NOT_FORCED = "the server does not enforce a required call"
 
 
 def read_key(llm: LlmSettings, environ: Mapping[str, str]) -> Secret | None:
@@ -49,32 +52,11 @@ def read_key(llm: LlmSettings, environ: Mapping[str, str]) -> Secret | None:
     else:
         return None
     if not key.reveal().isascii() or not key.reveal().isprintable():
-        raise ConfigError("invalid key for the remote model: it contains characters that no key has", hint=_HINT)
+        raise ConfigError(
+            "invalid key for the remote model: it contains characters that no key has",
+            hint="llm.remote_key_file must contain the key in one line and nothing else",
+        )
     return key
-
-
-_HINT = "llm.remote_key_file must contain the key in one line and nothing else"
-
-
-_log = logging.getLogger(__name__)
-
-_CONNECT_S = 10.0
-_LIST_S = 15.0
-_ATTEMPTS = 3
-_MAX_REFUSAL_BYTES = 65_536
-_EVENTS = "text/event-stream"
-NOT_FORCED = "the server does not enforce a required call"
-
-# The server handles what its own template does not support.
-_ABILITIES = TemplateCapabilities(
-    system_role=True,
-    renders_tools=True,
-    renders_tool_calls=True,
-    renders_parallel_calls=True,
-    renders_tool_results=True,
-    takes_thinking=True,
-    opened_tags=("", ""),
-)
 
 
 class RemoteModel:
@@ -103,11 +85,11 @@ class RemoteModel:
         """Whether the server answered the last request."""
         self.forces_calls = True
         """False once a required call was not made."""
-        self._wire = _wire(kind)
+        self._wire = _WIRES[kind]
         self._headers = self._wire.headers(key)
         self._extra = dict(extra or {})
         self._limits = limits or EngineLimits()
-        self._failures = RemoteErrors(self.url, key)
+        self._errors = RemoteErrors(self.url, key)
         self._known = ModelList()
         self._session: aiohttp.ClientSession | None = None
 
@@ -122,7 +104,9 @@ class RemoteModel:
         """Connect and list the models. Raises EngineFailed, and ConfigError for a wrong key or URL."""
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S)
-            self._session = aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
+            self._session = aiohttp.ClientSession(
+                timeout=timeout, headers=self._headers, cookie_jar=aiohttp.DummyCookieJar()
+            )
         try:
             self._known = await self._listed(self._session)
             self.model = self.model or self._known.only_one(self.url)
@@ -148,11 +132,11 @@ class RemoteModel:
             yield ChatDone("stop", 0, 0, 0)
             return
         is_done = False
-        given: AsyncGenerator[ChatReply, None] = limited_replies(
+        replies: AsyncGenerator[ChatReply, None] = limited_replies(
             self._stream_answer(request), cancel, self._limits, name=self.url
         )
-        async with aclosing(given):
-            async for reply in given:
+        async with aclosing(replies):
+            async for reply in replies:
                 is_done = isinstance(reply, ChatDone)
                 yield reply
         if not is_done:
@@ -180,80 +164,71 @@ class RemoteModel:
                 return
 
     async def _answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
-        reader = self._wire.reader(request)
+        answer = self._wire.reader(request)
         text = ""
-        try:
-            async with aclosing(self._read(request, reader)) as pieces:
+        with self._errors_explained():
+            async with aclosing(self._read(request, answer)) as pieces:
                 async for piece in pieces:
                     text += piece.text if isinstance(piece, ChatDelta) else ""
                     yield piece
-            rest, done = reader.finish()
-        except BadResponse as error:
-            raise self._failures.not_readable(error) from None
-        except ServerRefusal as error:
-            raise self._failures.refused_mid_stream(error) from None
+            rest, done = answer.finish()
         if rest:
             yield ChatDelta(rest)
-        if not rest and _lacks_call(request, text):
+        elif _lacks_call(request, text):
             self._warn_not_enforced()
             done = dataclasses.replace(done, warnings=(NOT_FORCED,))
         yield done
 
-    async def _read(self, request: ChatRequest, reader: AnswerReader) -> AsyncGenerator[ChatDelta | Busy, None]:
+    async def _read(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[ChatDelta | Busy, None]:
         async with await self._post(request) as response:
             try:
                 if response.content_type != _EVENTS:
-                    for piece in reader.feed_whole(await _body(response, MAX_BYTES)):
+                    for piece in answer.feed_whole(await _read_body(response)):
                         yield piece
                     return
-                async with aclosing(server_events(response.content.iter_any())) as events:
+                async with aclosing(_bounded(response)) as body, aclosing(server_events(body)) as events:
                     async for event in events:
                         if isinstance(event, Busy):
                             yield event
                             continue
-                        for piece in reader.feed(event):
+                        for piece in answer.feed(event):
                             yield piece
-                        if reader.is_over:
+                        if answer.is_over:
                             return
             except (aiohttp.ClientError, OSError):
-                raise self._failures.disconnected() from None
-            if not reader.is_complete:
-                raise self._failures.disconnected()
+                raise self._errors.disconnected() from None
+            if not answer.is_complete:
+                raise self._errors.disconnected()
 
     async def _post(self, request: ChatRequest) -> aiohttp.ClientResponse:
-        """Return the response if its status is a success."""
+        """Return the response if its status is a success. Raises Refusal."""
         assert self._session is not None, "start() first"
-        body = self._body(request)
+        url = self._wire.base_url(self.url) + self._wire.chat_path
         last: Exception = aiohttp.ServerDisconnectedError()
         for _attempt in range(_ATTEMPTS):
             try:
-                response = await self._session.post(
-                    self._wire.chat_url(self.url), json=body, headers=self._headers, allow_redirects=False
-                )
+                response = await self._session.post(url, json=self._body(request), allow_redirects=False)
             except aiohttp.ServerDisconnectedError as error:
                 # The server may have closed a kept-alive connection.
                 last = error
                 continue
             except (aiohttp.ClientError, OSError) as error:
-                self.is_up = False
-                raise self._failures.unreachable(error) from None
+                last = error
+                break
             self.is_up = True
             if response.status == 200:
                 return response
-            refused = await _refused(response)
-            if refused.is_about_choice and _is_required(request):
-                self._warn_not_enforced()
-                request = dataclasses.replace(request, tool_choice="auto")
-                body = self._body(request)
-                continue
-            raise self._failures.refused(refused, self.model, self._known.names)
+            refusal = await _refusal(response)
+            if not (refusal.is_about_choice and _is_required(request)):
+                raise refusal
+            self._warn_not_enforced()
+            request = dataclasses.replace(request, tool_choice="auto")
         self.is_up = False
-        raise self._failures.unreachable(last)
+        raise self._errors.unreachable(last) from None
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
-        fitted = fit_messages(request.messages, request.tools, _ABILITIES, request.wire_format, request.tools_as)
-        asked = dataclasses.replace(request, messages=fitted.messages, tools=fitted.tools)
-        body = self._wire.body(self.model, asked)
+        fitted = fit_request(request, TemplateCapabilities())  # the server adapts the rest to its own template
+        body = self._wire.body(self.model, fitted)
         if self._known.is_edgevox and not fitted.tools:
             body["tool_choice"] = self._wire.no_tools  # or it would use its own tools
         return body | self._extra
@@ -264,34 +239,29 @@ class RemoteModel:
         self.forces_calls = False
 
     async def _listed(self, session: aiohttp.ClientSession) -> ModelList:
+        url = f"{self._wire.base_url(self.url)}/models"
+        timeout = aiohttp.ClientTimeout(total=_LIST_S, sock_connect=_CONNECT_S)
         try:
-            async with session.get(
-                self._wire.models_url(self.url),
-                headers=self._headers,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=_LIST_S, sock_connect=_CONNECT_S),
-            ) as response:
-                self.is_up = True
-                if response.status in (404, 405, 501):  # not every server lists its models
-                    return ModelList()
-                if response.status != 200:
-                    raise self._failures.refused(await _refused(response), self.model, ())
-                return ModelList.read(await _body(response, MAX_BYTES))
+            with self._errors_explained():
+                async with session.get(url, allow_redirects=False, timeout=timeout) as response:
+                    self.is_up = True
+                    if response.status in (404, 405, 501):  # not every server lists its models
+                        return ModelList()
+                    if response.status != 200:
+                        raise await _refusal(response)
+                    return ModelList.read(await _read_body(response))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self.is_up = False
-            raise self._failures.unreachable(error) from None
-        except BadResponse as error:
-            raise self._failures.not_readable(error) from None
+            raise self._errors.unreachable(error) from None
 
-
-def _wire(kind: RemoteKind) -> Wire:
-    match kind:
-        case "openai":
-            return OpenAIWire()
-        case "anthropic":
-            return AnthropicWire()
-        case _:
-            assert_never(kind)
+    @contextmanager
+    def _errors_explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (BadResponse, ValidationError) as error:
+            raise self._errors.invalid(error) from None
+        except Refusal as refusal:
+            raise self._errors.refused(refusal, self.model, self._known) from None
 
 
 def _is_required(request: ChatRequest) -> bool:
@@ -306,17 +276,25 @@ def _lacks_call(request: ChatRequest, text: str) -> bool:
     return not parse_reply(text, preset_parsers=parsers, tools=[dict(tool) for tool in request.tools]).calls
 
 
-async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """Raises BadResponse if the body is longer."""
-    body = b""
+async def _bounded(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    """Yield the body in pieces. Raises BadResponse if it is too long."""
+    total = 0
     async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > max_bytes:
-            raise BadResponse(f"it is longer than {max_bytes:,} bytes")
-    return body
+        total += len(piece)
+        if total > _MAX_BYTES:
+            raise BadResponse(f"it is longer than {_MAX_BYTES:,} bytes")
+        yield piece
 
 
-async def _refused(response: aiohttp.ClientResponse) -> HttpRefusal:
+async def _read_body(response: aiohttp.ClientResponse) -> bytes:
+    return b"".join([piece async for piece in _bounded(response)])
+
+
+async def _refusal(response: aiohttp.ClientResponse) -> Refusal:
     async with response:
-        body = await response.content.read(_MAX_REFUSAL_BYTES)
-    return HttpRefusal.read(response.status, body, response.headers.get("Retry-After", ""))
+        text = (await response.content.read(_MAX_REFUSAL_BYTES)).decode(errors="replace")
+    try:
+        content = json.loads(text)
+    except ValueError:
+        content = text
+    return Refusal(content, response.status, response.headers.get("Retry-After", ""))
