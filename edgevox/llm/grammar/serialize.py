@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring
 
-from edgevox.llm.grammar.language import Alt, Chars, Node, Ranges, Ref, Repeat, Rule, Rules, Seq, Text
+from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ranges, Ref, Repeat, Rule, Rules, Seq, Text
 
 # llama.cpp expands every repetition, allows at most 2,000, and takes quadratic time.
 _BLOCK = 256
@@ -16,18 +15,10 @@ _BLOCK = 256
 _NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarText:
-    """The same language in both syntaxes."""
-
-    gbnf: str
-    lark: str
-
-
-def serialize(rules: Rules, root: str = "root") -> GrammarText:
-    """Write the rules reachable from `root`, which comes first."""
+def serialize(rules: Rules, root: str = "root") -> tuple[str, str]:
+    """Write the rules reachable from `root`, which comes first, as GBNF and as Lark."""
     found = _reachable(rules, root)
-    return GrammarText(_gbnf(found), _lark(found, root))
+    return _gbnf(found), _lark(found, root)
 
 
 def _gbnf(found: dict[str, Rule]) -> str:
@@ -52,23 +43,13 @@ def _lark(found: dict[str, Rule], root: str) -> str:
 
 def _reachable(rules: Rules, root: str) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
-    waiting = [root]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = rules.by_name[name]
-            waiting += reversed(_refs(found[name].node))
-    return found
-
-
-def _refs(node: Node) -> list[str]:
-    found: list[str] = []
-    waiting = [node]
+    waiting: list[Node] = [Ref(root)]
     while waiting:
         match waiting.pop():
-            case Ref(name):
-                found.append(name)
-            case Seq(parts) | Alt(parts):
+            case Ref(name) if name not in found:
+                found[name] = rules.by_name[name]
+                waiting.append(found[name].node)
+            case Seq(parts) | Alt(parts) | Both(parts):
                 waiting += reversed(parts)
             case Repeat(part):
                 waiting.append(part)
@@ -93,64 +74,46 @@ class _GbnfWriter:
     def write(self, node: Node) -> str:
         match node:
             case Text(value):
-                return f'"{_gbnf_text(value)}"'
+                return f'"{_SPECIAL.sub(_gbnf_special, value)}"'
             case Chars(ranges):
                 return _gbnf_class(ranges)
             case Ref(name):
                 return name
             case Seq(parts):
-                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+                return " ".join(_atom(part, self.write, (Alt, Both)) for part in parts)
             case Alt(choices):
                 return " | ".join(map(self.write, choices)) or _NOTHING
+            case Both(parts):
+                return self.write(parts[0])
             case Repeat(part, 0, 1):
                 return f"{_atom(part, self.write)}?"
+            case Repeat(Chars() | Ref() as part, least, most):
+                return self._repeat(self.write(part), least, most)
             case Repeat(part, least, most):
-                return self._repeat(self._named(part), least, most)
-
-    def _named(self, part: Node) -> str:
-        if isinstance(part, Chars | Ref):
-            return self.write(part)
-        written = self.write(part)
-        name = f"{self._name}--{len(self.parts) + 1}"
-        self.parts.append(f"{name} ::= {written}\n")
-        return name
+                return self._repeat(self._rule(self.write(part)), least, most)
 
     def _repeat(self, part: str, least: int, most: int | None) -> str:
         if least <= _BLOCK and (most is None or most - least <= _BLOCK * 2):
             return part + _count(least, most)
-        pieces = []
-        if least >= _BLOCK:
-            block = self._block(part)
-            pieces.append(f"{block}{{{least // _BLOCK}}}")
-        if least % _BLOCK:
-            pieces.append(f"{part}{{{least % _BLOCK}}}")
+        block = self._rule(f"{part}{{{_BLOCK}}}")
+        blocks, rest = divmod(least, _BLOCK)
+        written = f"{block}{{{blocks}}} {part}{{{rest}}}"
         if most is None:
-            pieces.append(f"{part}*")
-        elif most > least:
-            pieces.append(self._up_to(part, most - least))
-        return f"({' '.join(pieces)})"
+            return f"({written} {part}*)"
+        blocks, rest = divmod(most - least, _BLOCK)
+        if blocks:
+            written += f" ({block}{{0,{blocks - 1}}} {part}{{0,{_BLOCK - 1}}} | {block}{{{blocks}}} {part}{{0,{rest}}})"
+        else:
+            written += f" {part}{{0,{rest}}}"
+        return f"({written})"
 
-    def _up_to(self, part: str, most: int) -> str:
-        """Write full blocks and a partial one at the end, so that the grammar is unambiguous."""
-        written = f"{part}{{0,{most % _BLOCK}}}" if most % _BLOCK else '""'
-        if most >= _BLOCK:
-            block = self._block(part)
-            for _ in range(most // _BLOCK):
-                written = f"({part}{{0,{_BLOCK - 1}}} | {block} {written})"
-        return written
-
-    def _block(self, part: str) -> str:
-        name = f"{self._name}--block-{len(self.parts) + 1}"
-        self.parts.append(f"{name} ::= {part}{{{_BLOCK}}}\n")
+    def _rule(self, written: str) -> str:
+        name = f"{self._name}--{len(self.parts) + 1}"
+        self.parts.append(f"{name} ::= {written}\n")
         return name
 
 
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
 _SPECIAL = re.compile(r"[^ !#-\[\]-~]")
-
-
-def _gbnf_text(value: str) -> str:
-    return value if _PLAIN.fullmatch(value) else _SPECIAL.sub(_gbnf_special, value)
 
 
 def _gbnf_special(char: re.Match[str]) -> str:
@@ -159,31 +122,16 @@ def _gbnf_special(char: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _gbnf_class(ranges: Ranges) -> str:
-    return f"[{''.join(_gbnf_range(first, last) for first, last in ranges)}]"
-
-
-def _gbnf_range(first: int, last: int) -> str:
-    return _class_char(first) if first == last else f"{_class_char(first)}-{_class_char(last)}"
-
-
-def _class_char(code: int) -> str:
-    return chr(code) if code < 0x80 and chr(code).isalnum() else _gbnf_code(code)
+    return _class(ranges, lambda code: chr(code) if code < 0x80 and chr(code).isalnum() else _gbnf_code(code))
 
 
 def _gbnf_code(code: int) -> str:
-    match code:
-        case 0x0A:
-            return "\\n"
-        case 0x22:
-            return '\\"'
-        case 0x5C:
-            return "\\\\"
-        case _ if code < 0x80:
-            return f"\\x{code:02X}"
-        case _ if code <= 0xFFFF:
-            return f"\\u{code:04X}"
-        case _:
-            return f"\\U{code:08X}"
+    if code in _GBNF_SHORT:
+        return _GBNF_SHORT[code]
+    return f"\\x{code:02X}" if code < 0x80 else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+_GBNF_SHORT = {0x0A: "\\n", 0x22: '\\"', 0x5C: "\\\\"}
 
 
 # --- Lark
@@ -210,26 +158,29 @@ class _LarkWriter:
             case Ref(name):
                 return self._names[name]
             case Seq(parts):
-                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+                return " ".join(_atom(part, self.write, (Alt, Both)) for part in parts)
             case Alt(choices):
                 return " | ".join(map(self.write, choices)) or "/[^\\x{0}-\\x{10FFFF}]/"
+            case Both(parts):
+                return " & ".join(_atom(part, self.write) for part in parts)
             case Repeat(part, least, most):
                 return _atom(part, self.write) + _count(least, most)
 
 
 @lru_cache(maxsize=1024)
 def _lark_class(ranges: Ranges) -> str:
-    return f"/[{''.join(_lark_range(first, last) for first, last in ranges)}]/"
-
-
-def _lark_range(first: int, last: int) -> str:
-    return f"\\x{{{first:X}}}" if first == last else f"\\x{{{first:X}}}-\\x{{{last:X}}}"
+    return "/" + _class(ranges, lambda code: f"\\x{{{code:X}}}") + "/"
 
 
 # --- both
 
 
-def _atom(node: Node, write: Callable[[Node], str], compound: tuple[type[Node], ...] = (Seq, Alt, Repeat)) -> str:
+def _class(ranges: Ranges, write: Callable[[int], str]) -> str:
+    pairs = (write(first) if first == last else f"{write(first)}-{write(last)}" for first, last in ranges)
+    return f"[{''.join(pairs)}]"
+
+
+def _atom(node: Node, write: Callable[[Node], str], compound: tuple[type[Node], ...] = (Seq, Alt, Repeat, Both)) -> str:
     return f"({write(node)})" if isinstance(node, compound) else write(node)
 
 
