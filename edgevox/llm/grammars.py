@@ -36,7 +36,6 @@ from edgevox.llm.grammar.language import (
 )
 from edgevox.llm.grammar.regex import EVERY, whole_language
 from edgevox.llm.grammar.serialize import serialize
-from edgevox.llm.grammar.values import free_value, permissive_object
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.llm.tool_parsers.notation import JSON, Notation, Wrapper
@@ -74,21 +73,22 @@ def build_call_grammar(
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     """Build the grammar of one JSON value that matches `schema`."""
 
-    def build(rules: Rules) -> tuple[Node, list[str]]:
-        compiler = SchemaCompiler(rules, schema, "json")
+    def build(rules: Rules, enforced: JsonObject | bool, problem: str = "") -> tuple[Node, list[str]]:
+        compiler = SchemaCompiler(rules, enforced, "json")
         try:
-            node = compiler.value(schema, JSON, "json")
+            node = compiler.value(enforced, JSON, "json")
         except _BREAKS as reason:
-            return free_value(rules, JSON), [f"the schema is not enforced: {_reason(reason)}"]
+            return build(rules, True, _reason(reason))
         if node is NEVER:
-            return free_value(rules, JSON), ["the schema is not enforced: no value matches it"]
+            return build(rules, True, "no value matches it")
+        if problem:
+            return node, [f"the schema is not enforced: {problem}"]
         return node, [f"the schema: {'; '.join(compiler.problems)}"] if compiler.problems else []
 
-    grammar = _serialized((), build)
+    grammar = _serialized((), lambda rules: build(rules, schema))
     if compiles(grammar.gbnf):
         return grammar
-    problem = "the schema is not enforced: llama.cpp rejects its grammar"
-    return _serialized((), lambda rules: (free_value(rules, JSON), [problem]))
+    return _serialized((), lambda rules: build(rules, True, "llama.cpp rejects its grammar"))
 
 
 def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
@@ -236,7 +236,13 @@ def _call(rules: Rules, tool: _Tool, wrapper: Wrapper, is_permissive: bool) -> t
         name = strings.spelling(tool.name, wrapper.name_escapes)
     except UnsupportedSchema as reason:
         return NEVER, [f"it cannot be called: {reason}"]
-    arguments, problems = _arguments(rules, tool, wrapper.arguments, is_permissive)
+    if is_permissive:
+        arguments, problems = (
+            _any_arguments(rules, wrapper.arguments),
+            ["its arguments are not constrained by a schema"],
+        )
+    else:
+        arguments, problems = _arguments(rules, tool, wrapper.arguments)
     number: Node = EMPTY
     if wrapper.id_head is not None:
         number = seq(Text(wrapper.id_head), rules.add("call-id", whole_language("[0-9A-Za-z]{9}"), token=True))
@@ -244,17 +250,19 @@ def _call(rules: Rules, tool: _Tool, wrapper: Wrapper, is_permissive: bool) -> t
     return rules.add(f"call-{rule_name(tool.name)}", node), problems
 
 
-def _arguments(rules: Rules, tool: _Tool, notation: Notation, is_permissive: bool) -> tuple[Node, list[str]]:
-    if is_permissive:
-        return permissive_object(rules, notation), ["its arguments are not constrained by a schema"]
+def _arguments(rules: Rules, tool: _Tool, notation: Notation) -> tuple[Node, list[str]]:
     compiler = SchemaCompiler(rules, tool.parameters, tool.name)
     try:
         node = compiler.arguments(notation)
     except _BREAKS as reason:
-        return permissive_object(rules, notation), [f"any arguments are accepted: {_reason(reason)}"]
+        return _any_arguments(rules, notation), [f"any arguments are accepted: {_reason(reason)}"]
     if node is NEVER:
-        return permissive_object(rules, notation), ["any arguments are accepted: none match its schema"]
+        return _any_arguments(rules, notation), ["any arguments are accepted: none match its schema"]
     return node, compiler.problems
+
+
+def _any_arguments(rules: Rules, notation: Notation) -> Node:
+    return rules.add("any-object", SchemaCompiler(rules, {"type": "object"}, "any").arguments(notation))
 
 
 def _reason(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -17,7 +18,6 @@ from edgevox.llm.grammar.language import (
     Text,
     UnsupportedSchema,
     alt,
-    choices_of,
     one_of_texts,
     optional,
     repeat,
@@ -26,18 +26,12 @@ from edgevox.llm.grammar.language import (
 from edgevox.llm.grammar.numbers import Bounds
 from edgevox.llm.grammar.regex import is_found, pattern_language
 from edgevox.llm.grammar.schema import TYPES, Flat, Schema, SchemaDocument, all_of, fits, identity, is_number
-from edgevox.llm.grammar.values import (
-    DEFAULT_MAX_ITEMS,
-    DEFAULT_MAX_MEMBERS,
-    free_key,
-    free_value,
-    key_node,
-    key_notation,
-    literal,
-    separated,
-)
 from edgevox.llm.tool_parsers.notation import JSON, Notation
 
+# The limits of arrays, objects and nesting without their own bounds.
+_DEFAULT_MAX_ITEMS = 32
+_DEFAULT_MAX_MEMBERS = 16
+_FREE_DEPTH = 5
 _MOST_ITEMS = 1000
 _MOST_NESTED = 60
 _MOST_LEVELS = 5
@@ -46,6 +40,11 @@ _MOST_COUNTED = 5000
 _MOST_COUNTED_MEMBERS = 64
 # The maximum number of enum values written inline.
 _MOST_IN_PLACE = 8
+
+# Any value, by the depth to which it may be nested.
+_ANY: list[Schema] = [{"type": TYPES, "maxItems": 0, "properties": {}}]
+for _ in range(_FREE_DEPTH):
+    _ANY.append({"type": TYPES, "items": _ANY[-1], "additionalProperties": _ANY[-1]})
 
 _ASKING = frozenset(
     (
@@ -65,6 +64,7 @@ class SchemaCompiler:
     def __init__(self, rules: Rules, root: Schema, name: str) -> None:
         self.problems: list[str] = []
         self._rules = rules
+        self._most_rules = len(rules.by_name) + _MOST_RULES
         self._document = SchemaDocument(root, self._warn)
         self._root = root
         self._name = rule_name(name)
@@ -97,8 +97,8 @@ class SchemaCompiler:
             return self._done[key]
         if self._open.total() > _MOST_NESTED:
             self._warn(f"nested more than {_MOST_NESTED} deep")
-            return free_value(self._rules, notation, 0)
-        if len(self._rules.by_name) > _MOST_RULES:
+            schema = _ANY[0]
+        if len(self._rules.by_name) > self._most_rules:
             raise UnsupportedSchema("the schema is too large")
         self._kept.append(schema)
         self._open[own] += 1
@@ -108,19 +108,22 @@ class SchemaCompiler:
             node = alt(*(self._one(flat, notation, name) for flat in flats))
         except UnsupportedSchema as reason:
             self._warn(str(reason))
-            node = free_value(self._rules, notation)
+            node = self._free(notation)
         finally:
             self._open[own] -= 1
             self._level = level - inside_itself
         self._done[key] = node
         return node
 
+    def _free(self, notation: Notation) -> Node:
+        return self.value(_ANY[-1], notation, "any")
+
     def _one(self, flat: Flat, notation: Notation, name: str) -> Node:
         if "enum" in flat:
             return self._listed(flat, notation, name)
         types = flat.get("type", TYPES)
         if types == TYPES and _ASKING.isdisjoint(flat):
-            return free_value(self._rules, notation)
+            return self._free(notation)
         return alt(*(self._typed(kind, flat, notation, name) for kind in types))
 
     def _typed(self, kind: str, flat: Flat, notation: Notation, name: str) -> Node:
@@ -147,15 +150,23 @@ class SchemaCompiler:
         for value in flat["enum"]:
             if not fits(value, flat):
                 continue
-            try:
-                node = literal(value, notation)
-            except UnsupportedSchema as reason:
-                self._warn(str(reason))
-                continue
-            if isinstance(value, Mapping | list | tuple):
-                others.append(node)
-            else:
-                texts += (choice.value for choice in choices_of(node) if isinstance(choice, Text))
+            match value:
+                case Mapping():
+                    members = {key: {"const": member} for key, member in value.items()}
+                    whole = {"properties": members, "required": list(members)}
+                    others.append(self._typed("object", whole, notation, name))
+                case list() | tuple():
+                    items = [{"const": item} for item in value]
+                    others.append(
+                        self._typed(
+                            "array", {"prefixItems": items, "items": False, "minItems": len(items)}, notation, name
+                        )
+                    )
+                case _:
+                    try:
+                        texts += _spellings(value, notation)
+                    except UnsupportedSchema as reason:
+                        self._warn(str(reason))
         listed = one_of_texts(texts)
         # In JSON a few are distinguished from other strings; elsewhere the lexer must read them whole.
         if len(texts) > _MOST_IN_PLACE or notation.strings != JSON.strings:
@@ -231,12 +242,12 @@ class SchemaCompiler:
         first, rest = self._items(flat)
         least = self._count(flat, "minItems") or 0
         asked = self._count(flat, "maxItems")
-        most = max(least, len(first), DEFAULT_MAX_ITEMS) if asked is None else min(asked, max(least, _MOST_ITEMS))
+        most = max(least, len(first), _DEFAULT_MAX_ITEMS) if asked is None else min(asked, max(least, _MOST_ITEMS))
         if most < least:
             return NEVER
         item = self.value(rest, inner, f"{name}-item") if most > len(first) else NEVER
         if not first:
-            return seq(Text("["), separated(item, notation, least, most), Text("]"))
+            return seq(Text("["), _separated(item, notation, least, most), Text("]"))
         comma = Text(notation.separator)
         # Built from the end: what may follow after `at` items.
         tail = repeat(seq(comma, item), max(0, least - len(first)), max(0, most - len(first)))
@@ -284,7 +295,7 @@ class SchemaCompiler:
                     yield NEVER, required
                     continue
                 value = self.value(members.schema_of(key), notation.members or notation, f"{name}-{rule_name(key)}")
-                yield seq(key_node(key, notation), value), required
+                yield seq(strings.key(key, notation), value), required
             except UnsupportedSchema as reason:
                 if required:
                     raise
@@ -306,10 +317,10 @@ class SchemaCompiler:
     def _key(self, members: _Members, pattern: str | None, notation: Notation, name: str) -> Node:
         """Return the key of an additional member, of this pattern if there is one. Raises UnsupportedSchema."""
         if pattern is None and members.key_schema is True:
-            return free_key(self._rules, notation, members.names)
+            return strings.other_key(self._rules, notation, members.names)
         if notation.key_escapes == "none":
             raise UnsupportedSchema(f"{'propertyNames' if pattern is None else 'patternProperties'} in this format")
-        keys = key_notation(notation)
+        keys = strings.key_notation(notation)
         if pattern is None:
             return self.value(all_of(members.key_schema, _KEY_TEXT), keys, f"{name}-key")
         content = strings.encoded(pattern_language(pattern), keys.strings[0])
@@ -334,8 +345,8 @@ class SchemaCompiler:
 
         def end(written: int) -> Node:
             low = max(0, least - written)
-            high = max(low, DEFAULT_MAX_MEMBERS) if most is None else most - written
-            return repeat(seq(comma, further), low, high) if written else separated(further, notation, low, high)
+            high = max(low, _DEFAULT_MAX_MEMBERS) if most is None else most - written
+            return repeat(seq(comma, further), low, high) if written else _separated(further, notation, low, high)
 
         tails = {written: end(written) for written in range(counted + 1)}
         for at in range(len(members) - 1, -1, -1):
@@ -413,3 +424,26 @@ def rule_name(written: str) -> str:
     """Return a name that both GBNF and Lark allow."""
     name = re.sub(r"[^a-z0-9]+", "-", written.lower()).strip("-")[:40].strip("-")
     return name if name[:1].isalpha() else f"x-{name}".strip("-")
+
+
+def _separated(item: Node, notation: Notation, least: int, most: int) -> Node:
+    """Return `least` to `most` items with separators between them."""
+    if most <= 0:
+        return EMPTY if least <= most else NEVER
+    some = seq(item, repeat(seq(Text(notation.separator), item), max(0, least - 1), most - 1))
+    return some if least else optional(some)
+
+
+def _spellings(value: object, notation: Notation) -> list[str]:
+    """Return the ways to write a scalar. Raises UnsupportedSchema if the notation cannot."""
+    match value:
+        case str():
+            return strings.literals(value, notation)
+        case True | False | None:
+            words = [{True: notation.true, False: notation.false, None: notation.null}[value]]
+        case int() | float() if is_number(value):
+            # 2.0 may be written as 2.
+            words = [json.dumps(value), *([str(int(value))] if value == int(value) and abs(value) < 1e15 else [])]
+        case _:
+            raise UnsupportedSchema(f"{value!r} is no JSON value")
+    return [word + notation.value_close for word in words]

@@ -1,7 +1,8 @@
-"""Strings: length, pattern and format, with the escapes and quotes of each notation."""
+"""Strings and keys: length, pattern and format, with the escapes and quotes of each notation."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -203,25 +204,53 @@ def _writable(choices: Sequence[Node], quoting: Quoting) -> Iterator[Node]:
             yield encoded(choice, quoting)
 
 
-def literal(value: str, notation: Notation) -> Node:
-    """Return exactly this string. Raises UnsupportedSchema if the notation cannot write it."""
-    texts = []
+def literals(value: str, notation: Notation) -> list[str]:
+    """Return this string in each quoting that can write it. Raises UnsupportedSchema if none can."""
+    found = []
     for quoting in notation.strings:
         with suppress(UnsupportedSchema):
             content = spelling(value, quoting.escapes, quote=quoting.open, barred=quoting.barred)
-            texts.append(Text(f"{quoting.open}{content}{quoting.close}"))
-    if not texts:
+            found.append(f"{quoting.open}{content}{quoting.close}")
+    if not found:
         raise UnsupportedSchema(f"{value!r:.60} cannot be written in this format")
-    return alt(*texts)
+    return found
 
 
-def other_than(names: Sequence[str], quoting: Quoting) -> Node:
-    """Return any text (of a key's length) except these, without the quotes."""
-    return _other_than(sorted(set(names)), 0, quoting)
+# --- keys
+
+
+def key(name: str, notation: Notation) -> Node:
+    """Return this key, up to its value. Raises UnsupportedSchema if the notation cannot write it."""
+    if notation.key_escapes == "none" and _BARE_KEY.fullmatch(name) is None:
+        raise UnsupportedSchema(f"the name {name!r:.60} cannot be written in this format")
+    written = spelling(name, notation.key_escapes, quote=notation.key_open)
+    return Text(f"{notation.key_open}{written}{notation.key_close}")
+
+
+# An unquoted key must be one that every detector accepts.
+_BARE_KEY = re.compile(r"[A-Za-z_][\w.-]{0,100}")
+_FREE_BARE_KEY = whole_language("[A-Za-z_][0-9A-Za-z_]{0,40}")
+
+
+def other_key(rules: Rules, notation: Notation, names: Sequence[str]) -> Node:
+    """Return any key but these, up to its value. Raises UnsupportedSchema."""
+    if notation.key_escapes != "none":
+        content = _other_than(sorted(set(names)), 0, key_notation(notation).strings[0])
+    elif names:
+        raise UnsupportedSchema("further members beside named ones, in this format")
+    else:
+        content = _FREE_BARE_KEY
+    return rules.add("key", seq(Text(notation.key_open), content, Text(notation.key_close)), token=True)
+
+
+@lru_cache(maxsize=32)
+def key_notation(notation: Notation) -> Notation:
+    """Return the notation of keys: always the same object, because values are cached by it."""
+    return Notation(strings=(Quoting(notation.key_open, notation.key_close, notation.key_escapes),))
 
 
 def _other_than(names: list[str], at: int, quoting: Quoting) -> Node:
-    """Return what may follow `at` characters that all of `names` begin with."""
+    """Return what may follow `at` characters that all of `names` begin with, and is none of them."""
     longer = [name for name in names if len(name) > at]
     heads = points("".join(name[at] for name in longer))
     others = character(without(EVERY, heads), quoting)
