@@ -213,9 +213,11 @@ def one_of_texts(texts: Sequence[str]) -> Node:
 
 def _trie(texts: list[str]) -> Node:
     """Return one of sorted texts."""
+    if len(texts) == 1:
+        return Text(texts[0])
     size = shared_size(texts[0], texts[-1])
     rests = groupby((text[size:] for text in texts), lambda rest: rest[:1])
-    return seq(Text(texts[0][:size]), alt(*(_trie(list(rest)) if head else EMPTY for head, rest in rests)))
+    return seq(Text(texts[0][:size]), Alt(tuple(_trie(list(rest)) if head else EMPTY for head, rest in rests)))
 
 
 def shared_size(one: str, other: str) -> int:
