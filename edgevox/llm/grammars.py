@@ -8,10 +8,10 @@ the other tools. White space is fixed, and strings and arrays are bounded, so th
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import JsonObject
@@ -38,12 +38,15 @@ from edgevox.llm.grammar.regex import EVERY, whole_language
 from edgevox.llm.grammar.serialize import serialize
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.llm.tool_parsers.notation import JSON, Notation, Wrapper
+from edgevox.llm.tool_parsers.notation import JSON, Wrapper
 
 DEFAULT_FORMAT = "hermes"
 _MAX_PARALLEL_CALLS = 16
 # A schema may be arbitrary input: an error must affect only its own tool.
-_BREAKS = (UnsupportedSchema, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_BREAKS = (UnsupportedSchema, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_ANY_OBJECT = {"type": "object"}
+# A name, and the argument schema as given.
+_Tool: TypeAlias = tuple[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +76,16 @@ def build_call_grammar(
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     """Build the grammar of one JSON value that matches `schema`."""
 
-    def build(rules: Rules, enforced: JsonObject | bool, problem: str = "") -> tuple[Node, list[str]]:
-        compiler = SchemaCompiler(rules, enforced, "json")
-        try:
-            node = compiler.value(enforced, JSON, "json")
-        except _BREAKS as reason:
-            return build(rules, True, _reason(reason))
-        if node is NEVER:
-            return build(rules, True, "no value matches it")
-        if problem:
-            return node, [f"the schema is not enforced: {problem}"]
-        return node, [f"the schema: {'; '.join(compiler.problems)}"] if compiler.problems else []
+    def build(rules: Rules) -> tuple[Node, list[str]]:
+        node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
+        if reason:
+            return node, [f"the schema is not enforced: {reason}"]
+        return node, [f"the schema: {'; '.join(problems)}"] if problems else []
 
-    grammar = _serialized((), lambda rules: build(rules, schema))
+    grammar = _serialized((), build)
     if compiles(grammar.gbnf):
         return grammar
-    return _serialized((), lambda rules: build(rules, True, "llama.cpp rejects its grammar"))
+    return replace(build_json_grammar(True), warnings=("the schema is not enforced: llama.cpp rejects its grammar",))
 
 
 def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
@@ -161,29 +158,23 @@ def _built(
     wrapper = _wrapper(wire_format)
     found = [_offered(tool) for tool in tools]
     named = [tool for tool in found if tool is not None]
-    nameless = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
+    warnings = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
     if not named:
         raise ConfigError("no tools to call", hint="offer at least one, with a name")
 
-    def build(among: Sequence[_Tool], permissive: Collection[str]) -> CallGrammar:
+    def build(among: Sequence[_Tool]) -> CallGrammar:
         def add(rules: Rules) -> tuple[Node, list[str]]:
-            calls, warnings = _calls(rules, among, wrapper, parallel, permissive)
-            return root_of(rules, calls), [*nameless, *warnings]
+            calls, problems = _calls(rules, among, wrapper, parallel)
+            return root_of(rules, calls), [*warnings, *problems]
 
         return _serialized(wrapper.triggers, add)
 
-    grammar = build(named, ())
+    grammar = build(named)
     if not compiles(grammar.gbnf):
-        grammar = build(named, {tool.name for tool in named if not compiles(build([tool], ()).gbnf)})
+        refused = [tool[0] for tool in named if not compiles(build([tool]).gbnf)]
+        warnings += (f"{name}: its arguments are not constrained by a schema" for name in refused)
+        grammar = build([(name, _ANY_OBJECT if name in refused else parameters) for name, parameters in named])
     return grammar
-
-
-@dataclass(frozen=True, slots=True)
-class _Tool:
-    """A tool's name, and its argument schema as given."""
-
-    name: str
-    parameters: Any
 
 
 def _offered(tool: JsonObject) -> _Tool | None:
@@ -198,7 +189,7 @@ def _offered(tool: JsonObject) -> _Tool | None:
     if function["name"] == RESPOND_NAME and isinstance(parameters, Mapping) and parameters.get("properties"):
         # A message is required, which spares the model the steps of an empty one.
         parameters = {**parameters, "minProperties": 1}
-    return _Tool(function["name"], parameters)
+    return function["name"], parameters
 
 
 def _wrapper(wire_format: str) -> Wrapper:
@@ -213,62 +204,55 @@ def _wrapper(wire_format: str) -> Wrapper:
 # --- calls
 
 
-def _calls(
-    rules: Rules, tools: Sequence[_Tool], wrapper: Wrapper, parallel: bool, permissive: Collection[str]
-) -> tuple[Node, list[str]]:
-    """Return one call, or several, of the tools, and a warning for each schema that is not enforced.
-
-    The tools in `permissive` take any arguments.
-    """
+def _calls(rules: Rules, tools: Sequence[_Tool], wrapper: Wrapper, parallel: bool) -> tuple[Node, list[str]]:
+    """Return one call, or several, of the tools, and a warning for each schema that is not enforced."""
     calls, warnings = [], []
-    for tool in tools:
-        node, problems = _call(rules, tool, wrapper, tool.name in permissive)
+    for name, parameters in tools:
+        node, problems = _call(rules, name, parameters, wrapper)
         calls.append(node)
         if problems:
-            warnings.append(f"{tool.name}: {'; '.join(problems)}")
+            warnings.append(f"{name}: {'; '.join(problems)}")
     call = rules.add("call", alt(*calls))
     more = repeat(seq(Text(wrapper.between), call), 0, _MAX_PARALLEL_CALLS - 1) if parallel else EMPTY
     return seq(alt(*map(Text, wrapper.before)), call, more, Text(wrapper.after)), warnings
 
 
-def _call(rules: Rules, tool: _Tool, wrapper: Wrapper, is_permissive: bool) -> tuple[Node, list[str]]:
+def _call(rules: Rules, name: str, parameters: Any, wrapper: Wrapper) -> tuple[Node, list[str]]:  # noqa: ANN401
     try:
-        name = strings.spelling(tool.name, wrapper.name_escapes)
+        written = strings.spelling(name, wrapper.name_escapes)
     except UnsupportedSchema as reason:
         return NEVER, [f"it cannot be called: {reason}"]
-    if is_permissive:
-        arguments, problems = (
-            _any_arguments(rules, wrapper.arguments),
-            ["its arguments are not constrained by a schema"],
-        )
-    else:
-        arguments, problems = _arguments(rules, tool, wrapper.arguments)
+    arguments, problems, problem = _enforced(
+        rules, parameters, name, lambda compiler: compiler.arguments(wrapper.arguments), _ANY_OBJECT
+    )
     number: Node = EMPTY
     if wrapper.id_head is not None:
         number = seq(Text(wrapper.id_head), rules.add("call-id", whole_language("[0-9A-Za-z]{9}"), token=True))
-    node = seq(Text(f"{wrapper.head}{name}{wrapper.middle}"), arguments, number, Text(wrapper.tail))
-    return rules.add(f"call-{rule_name(tool.name)}", node), problems
+    node = seq(Text(f"{wrapper.head}{written}{wrapper.middle}"), arguments, number, Text(wrapper.tail))
+    return rules.add(f"call-{rule_name(name)}", node), [
+        f"any arguments are accepted: {problem}"
+    ] if problem else problems
 
 
-def _arguments(rules: Rules, tool: _Tool, notation: Notation) -> tuple[Node, list[str]]:
-    compiler = SchemaCompiler(rules, tool.parameters, tool.name)
+def _enforced(
+    rules: Rules,
+    schema: Any,  # noqa: ANN401  (what a tool gives for a schema)
+    name: str,
+    compile_root: Callable[[SchemaCompiler], Node],
+    otherwise: JsonObject | bool,
+) -> tuple[Node, list[str], str]:
+    """Return the language of a schema and its unsupported parts, or that of `otherwise` and why it replaces it."""
+    compiler = SchemaCompiler(rules, schema, name)
+    reason = "nothing matches it"
     try:
-        node = compiler.arguments(notation)
-    except _BREAKS as reason:
-        return _any_arguments(rules, notation), [f"any arguments are accepted: {_reason(reason)}"]
-    if node is NEVER:
-        return _any_arguments(rules, notation), ["any arguments are accepted: none match its schema"]
-    return node, compiler.problems
-
-
-def _any_arguments(rules: Rules, notation: Notation) -> Node:
-    return rules.add("any-object", SchemaCompiler(rules, {"type": "object"}, "any").arguments(notation))
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deep"
-    return str(error) or type(error).__name__
+        node = compile_root(compiler)
+        if node is not NEVER:
+            return node, compiler.problems, ""
+    except RecursionError:
+        reason = "it is nested too deep"
+    except _BREAKS as error:
+        reason = str(error) or type(error).__name__
+    return compile_root(SchemaCompiler(rules, otherwise, "any")), [], reason
 
 
 def _free_text(rules: Rules, triggers: Sequence[str]) -> Node:

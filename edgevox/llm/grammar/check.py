@@ -1,12 +1,16 @@
-"""Checks a grammar: whether llama.cpp compiles it, and how far llguidance accepts a text."""
+"""Checks grammars and patterns: whether llama.cpp compiles one, and how far llguidance accepts a text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 import llama_cpp
 from llguidance import LLMatcher, LLTokenizer
+
+from edgevox.llm.grammar.language import Rules, UnsupportedSchema
+from edgevox.llm.grammar.regex import pattern_language
+from edgevox.llm.grammar.serialize import serialize
 
 
 def compiles(gbnf: str) -> bool:
@@ -26,16 +30,30 @@ def find_mismatch(lark: str, text: str, *, triggers: Sequence[str] = ()) -> int 
     begin = min((at for at in map(text.find, triggers) if at >= 0), default=None) if triggers else 0
     if begin is None:
         return None
-    matcher = LLMatcher(_byte_tokenizer(), LLMatcher.grammar_from_lark(lark))
-    if matcher.is_error():
-        raise ValueError(matcher.get_error())
-    written = text[begin:].encode()
+    matcher = _matcher(lark).deep_copy()
+    written = text[begin:].encode(errors="surrogatepass")
     accepted = matcher.try_consume_tokens(list(written))
     if accepted == len(written) and matcher.is_accepting():
         return None
     return begin + len(written[:accepted].decode(errors="ignore"))
 
 
-@cache
-def _byte_tokenizer() -> LLTokenizer:
-    return LLTokenizer("byte")
+def is_found(pattern: str, text: str, *, otherwise: bool) -> bool:
+    """Whether a schema's `pattern` is found in `text`; `otherwise` if it is unsupported.
+
+    Unlike `re.search`, it takes no exponential time, whatever the pattern.
+    """
+    rules = Rules()
+    try:
+        rules.define(root := rules.reserve("root"), rules.add("text", pattern_language(pattern), token=True))
+        return find_mismatch(serialize(rules, root)[1], text) is None
+    except (UnsupportedSchema, ValueError):
+        return otherwise
+
+
+@lru_cache(maxsize=8)
+def _matcher(lark: str) -> LLMatcher:
+    matcher = LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(lark))
+    if matcher.is_error():
+        raise ValueError(matcher.get_error())
+    return matcher

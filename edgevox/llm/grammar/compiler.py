@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
@@ -24,8 +24,8 @@ from edgevox.llm.grammar.language import (
     seq,
 )
 from edgevox.llm.grammar.numbers import Bounds
-from edgevox.llm.grammar.regex import is_found, pattern_language
-from edgevox.llm.grammar.schema import TYPES, Flat, Schema, SchemaDocument, all_of, fits, identity, is_number
+from edgevox.llm.grammar.regex import pattern_language
+from edgevox.llm.grammar.schema import TYPES, Flat, Members, Schema, SchemaDocument, all_of, fits, identity, is_number
 from edgevox.llm.tool_parsers.notation import JSON, Notation
 
 # The limits of arrays, objects and nesting without their own bounds.
@@ -79,13 +79,17 @@ class SchemaCompiler:
         if problem not in self.problems:
             self.problems.append(problem)
 
+    def root(self, notation: Notation) -> Node:
+        """Return the root's values."""
+        return self._value(self._root, notation, self._name)
+
     def arguments(self, notation: Notation) -> Node:
         """Return the root's object values: a call's arguments. Raises UnsupportedSchema."""
         flats = self._document.flat(self._root)
         objects = (flat for flat in flats if "object" in flat.get("type", TYPES))
         return alt(*(self._object(flat, notation, self._name) for flat in objects))
 
-    def value(self, schema: Schema, notation: Notation, name: str) -> Node:
+    def _value(self, schema: Schema, notation: Notation, name: str) -> Node:
         """Return the values of `schema`. Recursion is limited to a few levels, so that a call closes."""
         own = identity(schema)
         inside_itself = self._open[own] > 0
@@ -116,7 +120,7 @@ class SchemaCompiler:
         return node
 
     def _free(self, notation: Notation) -> Node:
-        return self.value(_ANY[-1], notation, "any")
+        return self._value(_ANY[-1], notation, "any")
 
     def _one(self, flat: Flat, notation: Notation, name: str) -> Node:
         if "enum" in flat:
@@ -245,14 +249,14 @@ class SchemaCompiler:
         most = max(least, len(first), _DEFAULT_MAX_ITEMS) if asked is None else min(asked, max(least, _MOST_ITEMS))
         if most < least:
             return NEVER
-        item = self.value(rest, inner, f"{name}-item") if most > len(first) else NEVER
+        item = self._value(rest, inner, f"{name}-item") if most > len(first) else NEVER
         if not first:
             return seq(Text("["), _separated(item, notation, least, most), Text("]"))
         comma = Text(notation.separator)
         # Built from the end: what may follow after `at` items.
         tail = repeat(seq(comma, item), max(0, least - len(first)), max(0, most - len(first)))
         for at in range(len(first) - 1, -1, -1):
-            member = self.value(first[at], inner, f"{name}-item") if at < most else NEVER
+            member = self._value(first[at], inner, f"{name}-item") if at < most else NEVER
             written = seq(comma if at else EMPTY, member, tail)
             tail = written if at < least else optional(written)
         return seq(Text("["), tail, Text("]"))
@@ -275,7 +279,7 @@ class SchemaCompiler:
         least, most = self._count(flat, "minProperties") or 0, self._count(flat, "maxProperties")
         if most is not None and most < least:
             return NEVER
-        members = _Members(flat, self._warn)
+        members = Members(flat, self._warn)
         written = list(self._members(members, notation, name))
         if any(required and node is NEVER for node, required in written):
             return NEVER
@@ -286,7 +290,7 @@ class SchemaCompiler:
         content = self._content(possible, self._further(members, notation, name), notation, least, most, name)
         return seq(Text(notation.object_open), content, Text(notation.object_close))
 
-    def _members(self, members: _Members, notation: Notation, name: str) -> Iterator[tuple[Node, bool]]:
+    def _members(self, members: Members, notation: Notation, name: str) -> Iterator[tuple[Node, bool]]:
         """Yield the named members, each with whether it is required."""
         for key in members.names:
             required = key in members.required
@@ -294,27 +298,27 @@ class SchemaCompiler:
                 if not members.may_have(key):
                     yield NEVER, required
                     continue
-                value = self.value(members.schema_of(key), notation.members or notation, f"{name}-{rule_name(key)}")
+                value = self._value(members.schema_of(key), notation.members or notation, f"{name}-{rule_name(key)}")
                 yield seq(strings.key(key, notation), value), required
             except UnsupportedSchema as reason:
                 if required:
                     raise
                 self._warn(str(reason))
 
-    def _further(self, members: _Members, notation: Notation, name: str) -> Node:
+    def _further(self, members: Members, notation: Notation, name: str) -> Node:
         """Return one additional member; NEVER if there may be none."""
         choices = []
         for pattern, schema in members.by_pattern.items() or [(None, members.others)]:
             if schema is False:
                 continue
-            value = self.value(schema, notation.members or notation, f"{name}-other")
+            value = self._value(schema, notation.members or notation, f"{name}-other")
             try:
                 choices.append(seq(self._key(members, pattern, notation, name), value))
             except UnsupportedSchema as reason:
                 self._warn(str(reason))
         return alt(*choices)
 
-    def _key(self, members: _Members, pattern: str | None, notation: Notation, name: str) -> Node:
+    def _key(self, members: Members, pattern: str | None, notation: Notation, name: str) -> Node:
         """Return the key of an additional member, of this pattern if there is one. Raises UnsupportedSchema."""
         if pattern is None and members.key_schema is True:
             return strings.other_key(self._rules, notation, members.names)
@@ -322,7 +326,7 @@ class SchemaCompiler:
             raise UnsupportedSchema(f"{'propertyNames' if pattern is None else 'patternProperties'} in this format")
         keys = strings.key_notation(notation)
         if pattern is None:
-            return self.value(all_of(members.key_schema, _KEY_TEXT), keys, f"{name}-key")
+            return self._value(all_of(members.key_schema, _KEY_TEXT), keys, f"{name}-key")
         content = strings.encoded(pattern_language(pattern), keys.strings[0])
         return self._rules.add("key", seq(Text(notation.key_open), content, Text(notation.key_close)), token=True)
 
@@ -367,56 +371,6 @@ class SchemaCompiler:
                 before = {at: self._rules.add(f"{name}-rest", node) if at else node for at, node in before.items()}
             tails = before
         return tails[0]
-
-
-class _Members:
-    """The members of one object: `names` in the order of the schema, and the `others` that may follow."""
-
-    def __init__(self, flat: Flat, warn: Callable[[str], None]) -> None:
-        self._named = _mapping(flat, "properties", warn)
-        self.by_pattern = _mapping(flat, "patternProperties", warn)
-        self.required = _required(flat, warn)
-        self.names = tuple(dict.fromkeys((*self._named, *self.required)))
-        self.key_schema = flat.get("propertyNames", True)
-        # Additional members are allowed only if the schema names none, or asks for them.
-        is_open = "properties" not in flat and "patternProperties" not in flat
-        asked = flat.get("additionalProperties", flat.get("unevaluatedProperties"))
-        self.others = is_open if asked is None else asked
-        self._undeclared = True if asked is None else asked
-
-    def schema_of(self, name: str) -> Schema:
-        matching = [schema for pattern, schema in self.by_pattern.items() if is_found(pattern, name, otherwise=False)]
-        if name in self._named:
-            return all_of(self._named[name], *matching)
-        return all_of(*matching) if matching else self._undeclared
-
-    def may_have(self, name: str) -> bool:
-        """Whether `propertyNames` allows this name."""
-        schema = self.key_schema
-        if not isinstance(schema, Mapping):
-            return schema is not False
-        patterns = (schema["pattern"],) if "pattern" in schema else ()
-        return fits(name, {**schema, "pattern": patterns, "type": ("string",)}) and (
-            "enum" not in schema or name in schema["enum"]
-        )
-
-
-def _mapping(flat: Flat, key: str, warn: Callable[[str], None]) -> Mapping[str, Schema]:
-    found = flat.get(key, {})
-    if isinstance(found, Mapping):
-        return found
-    warn(f"{key} is not an object")
-    return {}
-
-
-def _required(flat: Flat, warn: Callable[[str], None]) -> Sequence[str]:
-    found = flat.get("required", ())
-    if isinstance(found, bool):
-        return ()  # Draft 3 has a boolean at each member; it has no meaning here.
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        warn("required is not a list")
-        return ()
-    return [name for name in found if isinstance(name, str)]
 
 
 @lru_cache(maxsize=1024)

@@ -6,22 +6,18 @@ boundaries are not regular or not local, and raise UnsupportedSchema.
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
-from functools import lru_cache, reduce
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from edgevox.llm.grammar.language import (
     EMPTY,
-    Alt,
     Chars,
     Node,
     Ranges,
     Repeat,
-    Seq,
-    Text,
     UnsupportedSchema,
     alt,
     joined,
@@ -165,39 +161,3 @@ class _Reader:
 
 def contains(ranges: Ranges, code: int) -> bool:
     return any(low <= code <= high for low, high in ranges)
-
-
-def is_found(pattern: str, text: str, *, otherwise: bool) -> bool:
-    """Whether a schema's `pattern` is found in `text`; `otherwise` if it is unsupported.
-
-    Unlike `re.search`, it takes no exponential time, whatever the pattern.
-    """
-    try:
-        return len(text) in _ends(pattern_language(pattern), text, {0})
-    except UnsupportedSchema:
-        return otherwise
-
-
-def _ends(node: Node, text: str, starts: set[int]) -> set[int]:
-    """Return where `node` may end in `text` if it starts at one of `starts`."""
-    match node:
-        case Text(value):
-            return {at + len(value) for at in starts if text.startswith(value, at)}
-        case Chars(ranges):
-            return {at + 1 for at in starts if at < len(text) and contains(ranges, ord(text[at]))}
-        case Seq(parts):
-            return reduce(lambda here, part: _ends(part, text, here), parts, starts)
-        case Alt(choices):
-            return {end for choice in choices for end in _ends(choice, text, starts)}
-        case Repeat(part, least, most):
-            here, found = starts, set() if least else set(starts)
-            for count in itertools.count(1):
-                if not here or (most is not None and count > most):
-                    break
-                here = _ends(part, text, here)
-                if count >= least:
-                    here -= found
-                    found |= here
-            return found
-        case _:
-            raise AssertionError(node)  # a pattern has no other nodes

@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
+from edgevox.llm.grammar.check import is_found
 from edgevox.llm.grammar.language import UnsupportedSchema
-from edgevox.llm.grammar.regex import is_found
 
 Schema: TypeAlias = Any
 Flat: TypeAlias = dict[str, Any]
@@ -274,3 +274,53 @@ def fits(value: object, flat: Flat) -> bool:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return bool(flat.get("minimum", -math.inf) <= value <= flat.get("maximum", math.inf))
     return True
+
+
+class Members:
+    """The members of one object: `names` in the order of the schema, and the `others` that may follow."""
+
+    def __init__(self, flat: Flat, warn: Callable[[str], None]) -> None:
+        self._named = _mapping(flat, "properties", warn)
+        self.by_pattern = _mapping(flat, "patternProperties", warn)
+        self.required = _required(flat, warn)
+        self.names = tuple(dict.fromkeys((*self._named, *self.required)))
+        self.key_schema = flat.get("propertyNames", True)
+        # Additional members are allowed only if the schema names none, or asks for them.
+        is_open = "properties" not in flat and "patternProperties" not in flat
+        asked = flat.get("additionalProperties", flat.get("unevaluatedProperties"))
+        self.others = is_open if asked is None else asked
+        self._undeclared = True if asked is None else asked
+
+    def schema_of(self, name: str) -> Schema:
+        matching = [schema for pattern, schema in self.by_pattern.items() if is_found(pattern, name, otherwise=False)]
+        if name in self._named:
+            return all_of(self._named[name], *matching)
+        return all_of(*matching) if matching else self._undeclared
+
+    def may_have(self, name: str) -> bool:
+        """Whether `propertyNames` allows this name."""
+        schema = self.key_schema
+        if not isinstance(schema, Mapping):
+            return schema is not False
+        patterns = (schema["pattern"],) if "pattern" in schema else ()
+        return fits(name, {**schema, "pattern": patterns, "type": ("string",)}) and (
+            "enum" not in schema or name in schema["enum"]
+        )
+
+
+def _mapping(flat: Flat, key: str, warn: Callable[[str], None]) -> Mapping[str, Schema]:
+    found = flat.get(key, {})
+    if isinstance(found, Mapping):
+        return found
+    warn(f"{key} is not an object")
+    return {}
+
+
+def _required(flat: Flat, warn: Callable[[str], None]) -> Sequence[str]:
+    found = flat.get("required", ())
+    if isinstance(found, bool):
+        return ()  # Draft 3 has a boolean at each member; it has no meaning here.
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        warn("required is not a list")
+        return ()
+    return [name for name in found if isinstance(name, str)]
