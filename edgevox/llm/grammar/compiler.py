@@ -24,7 +24,6 @@ from edgevox.llm.grammar.language import (
     seq,
 )
 from edgevox.llm.grammar.numbers import Bounds
-from edgevox.llm.grammar.regex import pattern_language
 from edgevox.llm.grammar.schema import TYPES, Flat, Members, Schema, SchemaDocument, all_of, fits, identity, is_number
 from edgevox.llm.tool_parsers.notation import JSON, Notation
 
@@ -327,7 +326,7 @@ class SchemaCompiler:
         keys = strings.key_notation(notation)
         if pattern is None:
             return self._value(all_of(members.key_schema, _KEY_TEXT), keys, f"{name}-key")
-        content = strings.encoded(pattern_language(pattern), keys.strings[0])
+        content = strings.with_pattern(pattern, keys.strings[0])
         return self._rules.add("key", seq(Text(notation.key_open), content, Text(notation.key_close)), token=True)
 
     def _content(

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from edgevox.llm.grammar.language import (
     EMPTY,
-    Chars,
     Node,
     Ranges,
-    Repeat,
     UnsupportedSchema,
     alt,
     joined,
@@ -50,7 +49,7 @@ _CATEGORIES = {
     sre.CATEGORY_SPACE: _SPACE,
     sre.CATEGORY_NOT_SPACE: without(EVERY, joined((*_SPACE, (0x1C, 0x1F), (0x2000, 0x200A), *_OTHER_SPACE))),
 }
-_NOT_NEWLINE = Chars(without(EVERY, points("\n\r\u2028\u2029")))
+_NOT_NEWLINE = without(EVERY, points("\n\r\u2028\u2029"))
 _STARTS = (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
 _ENDS = (sre.AT_END, sre.AT_END_STRING)
 _GROUP_NAME = re.compile(r"\(\?<(?![=!])")
@@ -59,24 +58,20 @@ _GROUP_NAME = re.compile(r"\(\?<(?![=!])")
 @lru_cache(maxsize=256)
 def pattern_language(pattern: str) -> Node:
     """Return the texts in which `pattern` is found; without anchors, anywhere. Raises UnsupportedSchema."""
-    around = Repeat(Chars(EVERY), 0, None)
-    return _language(pattern, around)
+    return read_pattern(pattern, of_ranges, None)
+
+
+def read_pattern(pattern: str, character: Callable[[Ranges], Node], most_repeats: int | None) -> Node:
+    """Return the same with each character as `character` writes it; repetitions without a bound have this one."""
+    reader = _Reader(character, most_repeats)
+    around = reader.unbounded(character(EVERY), 0)
+    return reader.read(pattern, around)
 
 
 @lru_cache(maxsize=256)
 def whole_language(pattern: str) -> Node:
     """Return the texts that `pattern` matches from start to end. Raises UnsupportedSchema."""
-    return _language(pattern, EMPTY)
-
-
-def _language(pattern: str, around: Node) -> Node:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about sets in sets, which Python may support some day
-            tree = sre_parser.parse(_GROUP_NAME.sub("(?P<", pattern))
-        return _Reader(ignores_case=bool(tree.state.flags & re.IGNORECASE)).sequence(tree, around, around)
-    except (re.error, OverflowError, UnsupportedSchema) as error:
-        raise UnsupportedSchema(f"pattern {pattern!r:.60}: {error}") from None
+    return _Reader(of_ranges, None).read(pattern, EMPTY)
 
 
 class _Reader:
@@ -86,10 +81,27 @@ class _Reader:
     where an anchor cannot stand.
     """
 
-    def __init__(self, *, ignores_case: bool) -> None:
-        self._ignores_case = ignores_case
+    def __init__(self, character: Callable[[Ranges], Node], most_repeats: int | None) -> None:
+        self._character = character
+        self._most_repeats = most_repeats
+        self._dot = character(_NOT_NEWLINE)
+        self._ignores_case = False
 
-    def sequence(self, tree: Any, before: Node | None, after: Node | None) -> Node:  # noqa: ANN401  (see the class)
+    def read(self, pattern: str, around: Node) -> Node:
+        """Return the language of a pattern that `around` may surround. Raises UnsupportedSchema."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about sets in sets, which Python may support some day
+                tree = sre_parser.parse(_GROUP_NAME.sub("(?P<", pattern))
+            self._ignores_case = bool(tree.state.flags & re.IGNORECASE)
+            return self._sequence(tree, around, around)
+        except (re.error, OverflowError, UnsupportedSchema) as error:
+            raise UnsupportedSchema(f"pattern {pattern!r:.60}: {error}") from None
+
+    def unbounded(self, part: Node, least: int) -> Node:
+        return repeat(part, least, None if self._most_repeats is None else least + self._most_repeats)
+
+    def _sequence(self, tree: Any, before: Node | None, after: Node | None) -> Node:  # noqa: ANN401  (see the class)
         items = list(tree)
         while before is not None and items and items[0][0] is sre.AT and items[0][1] in _STARTS:
             before = EMPTY
@@ -110,21 +122,21 @@ class _Reader:
     def _item(self, kind: Any, value: Any, before: Node | None, after: Node | None) -> Node:  # noqa: ANN401
         match kind:
             case sre.BRANCH:
-                return alt(*(self.sequence(branch, before, after) for branch in value[1]))
+                return alt(*(self._sequence(branch, before, after) for branch in value[1]))
             case sre.SUBPATTERN if not value[1] and not value[2]:
-                return self.sequence(value[3], before, after)
+                return self._sequence(value[3], before, after)
             case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
                 node = self._repeated(*value)
-                if node == Repeat(_NOT_NEWLINE, 0, None):
+                if node == self.unbounded(self._dot, 0):
                     return node  # it surrounds the rest by itself
             case sre.LITERAL:
-                node = of_ranges(self._cased(((value, value),)))
+                node = self._character(self._cased(((value, value),)))
             case sre.NOT_LITERAL:
-                node = of_ranges(without(EVERY, self._cased(((value, value),))))
+                node = self._character(without(EVERY, self._cased(((value, value),))))
             case sre.ANY:
-                node = _NOT_NEWLINE
+                node = self._dot
             case sre.IN:
-                node = of_ranges(self._class(value))
+                node = self._character(self._class(value))
             case sre.AT if value in _STARTS or value in _ENDS:
                 raise UnsupportedSchema("an anchor inside a pattern")
             case _:
@@ -134,8 +146,10 @@ class _Reader:
     def _repeated(self, least: int, most: int, part: Any) -> Node:  # noqa: ANN401
         if least > _MOST_REPEATS:
             raise UnsupportedSchema(f"{least} repetitions")
-        bound = None if most is sre.MAXREPEAT else min(most, max(least, _MOST_REPEATS))
-        return repeat(self.sequence(part, None, None), least, bound)
+        node = self._sequence(part, None, None)
+        if most is sre.MAXREPEAT:
+            return self.unbounded(node, least)
+        return repeat(node, least, min(most, max(least, _MOST_REPEATS)))
 
     def _class(self, items: Any) -> Ranges:  # noqa: ANN401
         found: list[tuple[int, int]] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from json.encoder import encode_basestring, encode_basestring_ascii
@@ -11,14 +11,12 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from edgevox.llm.grammar.language import (
     EMPTY,
     NEVER,
-    Alt,
     Both,
     Chars,
     Node,
     Ranges,
     Repeat,
     Rules,
-    Seq,
     Text,
     UnsupportedSchema,
     alt,
@@ -30,7 +28,7 @@ from edgevox.llm.grammar.language import (
     seq,
     without,
 )
-from edgevox.llm.grammar.regex import EVERY, contains, pattern_language, whole_language
+from edgevox.llm.grammar.regex import EVERY, contains, pattern_language, read_pattern, whole_language
 from edgevox.llm.tool_parsers.notation import Escapes, Notation, Quoting
 
 # The length of a string without its own bound, and the maximum bound: a call has to close.
@@ -155,53 +153,36 @@ def string(
     """Return a string value. Raises UnsupportedSchema for a pattern that no grammar can express."""
     if most is not None and most < least:
         return NEVER
-    languages = dict.fromkeys(map(pattern_language, (*patterns, *filter(None, [FORMATS.get(format_name or "")]))))
-    key = "string", id(notation), least, most, tuple(languages)
-    return rules.once(
-        key, lambda: alt(*(_string(rules, one, tuple(languages), least, most) for one in notation.strings))
-    )
+    wanted = tuple(dict.fromkeys((*patterns, *filter(None, [FORMATS.get(format_name or "")]))))
+    key = "string", id(notation), least, most, wanted
+    return rules.once(key, lambda: alt(*(_string(rules, quoting, wanted, least, most) for quoting in notation.strings)))
 
 
-def _string(rules: Rules, quoting: Quoting, languages: tuple[Node, ...], least: int, most: int | None) -> Node:
+def _string(rules: Rules, quoting: Quoting, patterns: tuple[str, ...], least: int, most: int | None) -> Node:
     high = max(least, DEFAULT_MAX_CHARS) if most is None else min(most, max(least, MOST_CHARS))
-    free = repeat(rules.add("char", _free_character(quoting), token=True), least, high)
-    name = "text" if languages else "string" if (least, high) == (0, DEFAULT_MAX_CHARS) else f"string-{least}-{high}"
-    match languages:
-        case ():
-            content = free
-        case (Repeat(Chars() as part, low, bound),):
+    content = repeat(rules.add("char", _free_character(quoting), token=True), least, high)
+    name = "text" if patterns else "string" if (least, high) == (0, DEFAULT_MAX_CHARS) else f"string-{least}-{high}"
+    match [pattern_language(pattern) for pattern in patterns]:
+        case []:
+            pass
+        case [Repeat(Chars(ranges), low, bound)]:
             # The common case: a repeated class, whose length is its own.
-            bounds = [one for one in (most, bound) if one is not None]
-            content = encoded(repeat(part, max(least, low), min(bounds) if bounds else None), quoting)
+            low = max(least, low)
+            bounds = [one for one in (bound, most) if one is not None]
+            content = repeat(character(ranges, quoting), low, min(bounds, default=low + _MAX_REPEATS))
         case _:
-            parts = [encoded(language, quoting) for language in languages]
-            parts += [free] if least or most is not None else []
+            parts = [with_pattern(pattern, quoting) for pattern in patterns]
+            parts += [content] if least or most is not None else []
             content = NEVER if NEVER in parts else Both(tuple(parts)) if len(parts) > 1 else parts[0]
+    if content is NEVER:
+        raise UnsupportedSchema(f"pattern {patterns[0]!r:.60} in this format")
     return rules.add(name, seq(Text(quoting.open), content, Text(quoting.close)), token=True)
 
 
 @lru_cache(maxsize=256)
-def encoded(language: Node, quoting: Quoting) -> Node:
-    """Encode plain characters in this quoting. Raises UnsupportedSchema."""
-    match language:
-        case Text(value):
-            return Text(spelling(value, quoting.escapes, quote=quoting.open, barred=quoting.barred))
-        case Chars(ranges):
-            return character(ranges, quoting)
-        case Seq(parts):
-            return seq(*(encoded(part, quoting) for part in parts))
-        case Alt(choices):
-            return alt(*_writable(choices, quoting))
-        case Repeat(part, least, most):
-            return repeat(encoded(part, quoting), least, least + _MAX_REPEATS if most is None else most)
-        case _:
-            raise AssertionError(language)  # a pattern has no other nodes
-
-
-def _writable(choices: Sequence[Node], quoting: Quoting) -> Iterator[Node]:
-    for choice in choices:
-        with suppress(UnsupportedSchema):
-            yield encoded(choice, quoting)
+def with_pattern(pattern: str, quoting: Quoting) -> Node:
+    """Return the texts in which a pattern is found, without the quotes. Raises UnsupportedSchema."""
+    return read_pattern(pattern, lambda ranges: character(ranges, quoting), _MAX_REPEATS)
 
 
 def literals(value: str, notation: Notation) -> list[str]:
