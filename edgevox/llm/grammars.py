@@ -7,24 +7,46 @@ the other tools. White space is fixed, and strings and arrays are bounded, so th
 
 from __future__ import annotations
 
-import json
 import marshal
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import JsonObject
+from edgevox.llm.grammar import strings
 from edgevox.llm.grammar.check import compiles
-from edgevox.llm.grammar.compiler import OfferedTool, add_calls, add_reply, add_value, offered, optional_calls
-from edgevox.llm.grammar.language import Node, Rules
-from edgevox.llm.grammar.serialize import GrammarText, serialize
+from edgevox.llm.grammar.compiler import SchemaCompiler, rule_name
+from edgevox.llm.grammar.language import (
+    EMPTY,
+    NEVER,
+    Node,
+    Ref,
+    Rules,
+    Text,
+    UnsupportedSchema,
+    alt,
+    of_ranges,
+    optional,
+    points,
+    repeat,
+    seq,
+    without,
+)
+from edgevox.llm.grammar.regex import EVERY, whole_language
+from edgevox.llm.grammar.serialize import serialize
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers import DETECTORS
-from edgevox.llm.tool_parsers.notation import Wrapper
+from edgevox.llm.tool_parsers.notation import JSON, Wrapper
 
 DEFAULT_FORMAT = "hermes"
+_MAX_PARALLEL_CALLS = 16
+# A schema may be arbitrary input: an error must affect only its own tool.
+_BREAKS = (UnsupportedSchema, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_ANY_OBJECT = {"type": "object"}
+# A name, and the argument schema as given.
+_Tool: TypeAlias = tuple[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +58,7 @@ class CallGrammar:
     """
 
     gbnf: str
-    lark: str | None
+    lark: str
     triggers: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -53,17 +75,17 @@ def build_call_grammar(
 
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     """Build the grammar of one JSON value that matches `schema`."""
-    rules = Rules()
-    root = rules.reserve("root")
-    node, warnings = add_value(rules, schema)
-    rules.define(root, node)
-    grammar = serialize(rules)
-    if not compiles(grammar.gbnf):
-        rules = Rules()
-        rules.define(rules.reserve("root"), add_value(rules, True)[0])
-        grammar = serialize(rules)
-        warnings = ["the schema is not enforced: llama.cpp rejects its grammar"]
-    return CallGrammar(grammar.gbnf, grammar.lark, (), tuple(warnings))
+
+    def build(rules: Rules) -> tuple[Node, list[str]]:
+        node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
+        if reason:
+            return node, [f"the schema is not enforced: {reason}"]
+        return node, [f"the schema: {'; '.join(problems)}"] if problems else []
+
+    grammar = _serialized((), build)
+    if compiles(grammar.gbnf):
+        return grammar
+    return replace(build_json_grammar(True), warnings=("the schema is not enforced: llama.cpp rejects its grammar",))
 
 
 def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
@@ -82,7 +104,7 @@ def reply_or_tool_grammar(
     """Return the GBNF of free text in which any call is a valid one. Raises ConfigError."""
     triggers = _wrapper(wire_format).triggers
     return _built(
-        tools, wire_format, parallel, lambda rules, calls: optional_calls(add_reply(rules, triggers), calls)
+        tools, wire_format, parallel, lambda rules, calls: seq(_free_text(rules, triggers), optional(calls))
     ).gbnf
 
 
@@ -90,93 +112,84 @@ class GrammarCache:
     """Caches recent grammars by the contents of the tools."""
 
     def __init__(self, size: int = 32) -> None:
-        self._size = size
-        self._found: OrderedDict[bytes, CallGrammar] = OrderedDict()
-        self._seen: OrderedDict[bytes, bytes] = OrderedDict()
+        self._build = lru_cache(maxsize=size)(_build_from)
 
     def get(
         self, tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
     ) -> CallGrammar:
         """Like `build_call_grammar`. Raises ConfigError."""
-        return self._kept(
-            (list(tools), wire_format, parallel),
-            lambda: build_call_grammar(tools, wire_format=wire_format, parallel=parallel),
-        )
+        try:
+            return self._build(_contents((list(tools), wire_format, parallel)))
+        except ValueError:  # something in it is not of a plain type
+            return build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
 
     def get_json(self, schema: JsonObject | bool) -> CallGrammar:
         """Like `build_json_grammar`."""
-        return self._kept(schema, lambda: build_json_grammar(schema))
-
-    def _kept(self, content: object, build: Callable[[], CallGrammar]) -> CallGrammar:
-        # The fast fingerprint may differ for equal contents; the slow one finds those.
-        quick = _fingerprint(content, _WITH_REFERENCES)
-        key = self._seen.get(quick)
-        if key is None:
-            key = self._seen[quick] = _fingerprint(content, _WITHOUT_REFERENCES)
-            _limit(self._seen, 4 * self._size)
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = build()
-            _limit(self._found, self._size)
-        else:
-            self._found.move_to_end(key)
-        return found
+        try:
+            return self._build(_contents(schema))
+        except ValueError:
+            return build_json_grammar(schema)
 
 
-# Versions of marshal's format. With references, shared objects are written once: four times as fast, but the bytes
-# depend on which objects are shared.
-_WITH_REFERENCES = 4
-_WITHOUT_REFERENCES = 2
+def _contents(value: Any) -> bytes:  # noqa: ANN401  (any JSON value)
+    """Return the same bytes for equal values. Raises ValueError."""
+    return marshal.dumps(value, 2)  # in later versions the bytes depend on which objects are shared
 
 
-def _fingerprint(content: Any, version: int) -> bytes:  # noqa: ANN401  (any JSON value)
-    """Return bytes that are unique to the content. Order counts, because members are written in it."""
-    try:
-        return marshal.dumps(content, version)
-    except ValueError:
-        return json.dumps(content, default=_plain).encode()
+def _build_from(content: bytes) -> CallGrammar:
+    match marshal.loads(content):  # noqa: S302  (written by GrammarCache)
+        case (tools, wire_format, parallel):
+            return build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
+        case schema:
+            return build_json_grammar(schema)
 
 
-def _limit(entries: OrderedDict[bytes, Any], size: int) -> None:
-    while len(entries) > size:
-        entries.popitem(last=False)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, Mapping) else repr(value)
+def _serialized(triggers: tuple[str, ...], build: Callable[[Rules], tuple[Node, Sequence[str]]]) -> CallGrammar:
+    rules = Rules()
+    root = rules.reserve("root")
+    node, warnings = build(rules)
+    rules.define(root, node)
+    return CallGrammar(*serialize(rules), triggers, tuple(warnings))
 
 
 def _built(
     tools: Sequence[JsonObject], wire_format: str, parallel: bool, root_of: Callable[[Rules, Node], Node]
 ) -> CallGrammar:
     wrapper = _wrapper(wire_format)
-    found = [offered(tool) for tool in tools]
-    named = [_require_message(tool) for tool in found if tool is not None]
-    nameless = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
+    found = [_offered(tool) for tool in tools]
+    named = [tool for tool in found if tool is not None]
+    warnings = [f"tool {at + 1} has no name and cannot be called" for at, tool in enumerate(found) if tool is None]
     if not named:
         raise ConfigError("no tools to call", hint="offer at least one, with a name")
 
-    def build(among: Sequence[OfferedTool], permissive: frozenset[str]) -> tuple[GrammarText, list[str]]:
-        rules = Rules()
-        root = rules.reserve("root")
-        calls, warnings = add_calls(rules, among, wrapper, parallel=parallel, permissive=permissive)
-        rules.define(root, root_of(rules, calls))
-        return serialize(rules), warnings
+    def build(among: Sequence[_Tool]) -> CallGrammar:
+        def add(rules: Rules) -> tuple[Node, list[str]]:
+            calls, problems = _calls(rules, among, wrapper, parallel)
+            return root_of(rules, calls), [*warnings, *problems]
 
-    grammar, warnings = build(named, frozenset())
+        return _serialized(wrapper.triggers, add)
+
+    grammar = build(named)
     if not compiles(grammar.gbnf):
-        refused = (tool.name for tool in named if not compiles(build([tool], frozenset())[0].gbnf))
-        grammar, warnings = build(named, frozenset(refused))
-    return CallGrammar(grammar.gbnf, grammar.lark, wrapper.triggers, (*nameless, *warnings))
+        refused = [tool[0] for tool in named if not compiles(build([tool]).gbnf)]
+        warnings += (f"{name}: its arguments are not constrained by a schema" for name in refused)
+        grammar = build([(name, _ANY_OBJECT if name in refused else parameters) for name, parameters in named])
+    return grammar
 
 
-def _require_message(tool: OfferedTool) -> OfferedTool:
-    """Require a non-empty message, which spares the model the steps of an empty one."""
-    if tool.name != RESPOND_NAME or not isinstance(tool.parameters, Mapping):
-        return tool
-    if not tool.parameters.get("properties"):
-        return tool
-    return replace(tool, parameters={**tool.parameters, "minProperties": 1})
+def _offered(tool: JsonObject) -> _Tool | None:
+    """Parse a tool in OpenAI's form or a bare function object; None if it has no name."""
+    function = tool.get("function", tool)
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
+        return None
+    # A tool without a parameter schema takes no arguments.
+    parameters = function.get("parameters", function.get("input_schema"))
+    if parameters is None:
+        parameters = {"type": "object", "properties": {}}
+    if function["name"] == RESPOND_NAME and isinstance(parameters, Mapping) and parameters.get("properties"):
+        # A message is required, which spares the model the steps of an empty one.
+        parameters = {**parameters, "minProperties": 1}
+    return function["name"], parameters
 
 
 def _wrapper(wire_format: str) -> Wrapper:
@@ -186,3 +199,76 @@ def _wrapper(wire_format: str) -> Wrapper:
     if detector.wrapper is None:
         raise ConfigError(f"calls in the format {wire_format} cannot be forced", hint="give its detector a wrapper")
     return detector.wrapper
+
+
+# --- calls
+
+
+def _calls(rules: Rules, tools: Sequence[_Tool], wrapper: Wrapper, parallel: bool) -> tuple[Node, list[str]]:
+    """Return one call, or several, of the tools, and a warning for each schema that is not enforced."""
+    calls, warnings = [], []
+    for name, parameters in tools:
+        node, problems = _call(rules, name, parameters, wrapper)
+        calls.append(node)
+        if problems:
+            warnings.append(f"{name}: {'; '.join(problems)}")
+    call = rules.add("call", alt(*calls))
+    more = repeat(seq(Text(wrapper.between), call), 0, _MAX_PARALLEL_CALLS - 1) if parallel else EMPTY
+    return seq(alt(*map(Text, wrapper.before)), call, more, Text(wrapper.after)), warnings
+
+
+def _call(rules: Rules, name: str, parameters: Any, wrapper: Wrapper) -> tuple[Node, list[str]]:  # noqa: ANN401
+    try:
+        written = strings.spelling(name, wrapper.name_escapes)
+    except UnsupportedSchema as reason:
+        return NEVER, [f"it cannot be called: {reason}"]
+    arguments, problems, problem = _enforced(
+        rules, parameters, name, lambda compiler: compiler.arguments(wrapper.arguments), _ANY_OBJECT
+    )
+    number: Node = EMPTY
+    if wrapper.id_head is not None:
+        number = seq(Text(wrapper.id_head), rules.add("call-id", whole_language("[0-9A-Za-z]{9}"), token=True))
+    node = seq(Text(f"{wrapper.head}{written}{wrapper.middle}"), arguments, number, Text(wrapper.tail))
+    return rules.add(f"call-{rule_name(name)}", node), [
+        f"any arguments are accepted: {problem}"
+    ] if problem else problems
+
+
+def _enforced(
+    rules: Rules,
+    schema: Any,  # noqa: ANN401  (what a tool gives for a schema)
+    name: str,
+    compile_root: Callable[[SchemaCompiler], Node],
+    otherwise: JsonObject | bool,
+) -> tuple[Node, list[str], str]:
+    """Return the language of a schema and its unsupported parts, or that of `otherwise` and why it replaces it."""
+    compiler = SchemaCompiler(rules, schema, name)
+    reason = "nothing matches it"
+    try:
+        node = compile_root(compiler)
+        if node is not NEVER:
+            return node, compiler.problems, ""
+    except RecursionError:
+        reason = "it is nested too deep"
+    except _BREAKS as error:
+        reason = str(error) or type(error).__name__
+    return compile_root(SchemaCompiler(rules, otherwise, "any")), [], reason
+
+
+def _free_text(rules: Rules, triggers: Sequence[str]) -> Node:
+    """Return text without any of `triggers`."""
+    # The states of a search for all triggers at once: the partial trigger at the end of the text.
+    states = sorted({trigger[:size] for trigger in triggers for size in range(len(trigger))} | {""})
+    names = {state: rules.reserve("text") for state in states}
+    letters = sorted({char for trigger in triggers for char in trigger})
+    plain = of_ranges(without(EVERY, points("".join(letters))))
+    for state in states:
+        choices: list[Node] = [EMPTY, seq(plain, Ref(names[""]))]
+        for letter in letters:
+            read = state + letter
+            while read not in names and not read.endswith(tuple(triggers)):
+                read = read[1:]
+            if not read.endswith(tuple(triggers)):
+                choices.append(seq(Text(letter), Ref(names[read])))
+        rules.define(names[state], alt(*choices))
+    return Ref(names[""])

@@ -102,6 +102,9 @@ _SPECIAL = b"\xff"  # llguidance's prefix for a token that no grammar text match
 class Constraint(Protocol):
     """The position of one reply in a grammar."""
 
+    def fork(self) -> Constraint:
+        """Return a constraint at the same position that advances on its own."""
+
     def forced(self) -> list[int]:
         """Return the tokens that must come next."""
 
@@ -128,7 +131,7 @@ class Constrainer:
         self._vocabulary = vocabulary
         self._candidates = candidates
         self._engine = engine
-        self._compiled: OrderedDict[CallGrammar, _Compiled] = OrderedDict()
+        self._compiled: OrderedDict[CallGrammar, Constraint] = OrderedDict()
 
     def fork(self) -> Constrainer:
         """Return another one for the same vocabulary with its own cache."""
@@ -144,14 +147,20 @@ class Constrainer:
             if len(self._compiled) > _COMPILED_KEPT:
                 self._compiled.popitem(last=False)[1].close()
         self._compiled.move_to_end(grammar)
-        return compiled.start()
+        return compiled.fork()
 
-    def _compile(self, grammar: CallGrammar) -> _Compiled:
-        if self._engine == "llguidance" and grammar.lark is not None:
+    def _compile(self, grammar: CallGrammar) -> Constraint:
+        if self._engine == "llguidance":
             matcher = llguidance.LLMatcher(self._tokenizer, llguidance.LLMatcher.grammar_from_lark(grammar.lark))
             if not matcher.is_error():
-                return _GuidanceGrammar(matcher, self._vocabulary.size)
-        return _NativeGrammar(grammar.gbnf, self._vocabulary, self._candidates)
+                return _GuidanceConstraint(matcher, self._vocabulary.size)
+        sampler = llama_cpp.llama_sampler_init_grammar(self._vocabulary.pointer, grammar.gbnf.encode(), b"root")
+        if not sampler:
+            raise GrammarRejected(
+                "llama.cpp cannot compile the grammar of these tools",
+                hint="`edgevox grammar --tools FILE` shows it; a simpler schema helps",
+            )
+        return _NativeConstraint(sampler, self._candidates)
 
     @cached_property
     def _tokenizer(self) -> llguidance.LLTokenizer:
@@ -172,32 +181,14 @@ class Constrainer:
         return tokenizer
 
 
-class _Compiled(Protocol):
-    def start(self) -> Constraint: ...
-
-    def close(self) -> None: ...
-
-
-# --- llguidance
-
-
-class _GuidanceGrammar:
-    def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
-        self._matcher = matcher
-        self._vocabulary_size = vocabulary_size
-
-    def start(self) -> Constraint:
-        return _GuidanceConstraint(self._matcher.deep_copy(), self._vocabulary_size)
-
-    def close(self) -> None:
-        """Nothing to free."""
-
-
 class _GuidanceConstraint:
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
         self._matcher = matcher
         self._vocabulary_size = vocabulary_size
         self._bits = np.zeros((vocabulary_size + 31) // 32, np.uint32)
+
+    def fork(self) -> Constraint:
+        return _GuidanceConstraint(self._matcher.deep_copy(), self._vocabulary_size)
 
     def forced(self) -> list[int]:
         return self._matcher.compute_ff_tokens()
@@ -220,26 +211,6 @@ class _GuidanceConstraint:
         """Nothing to free."""
 
 
-# --- llama.cpp
-
-
-class _NativeGrammar:
-    def __init__(self, gbnf: str, vocabulary: Vocabulary, candidates: Candidates) -> None:
-        self._sampler = llama_cpp.llama_sampler_init_grammar(vocabulary.pointer, gbnf.encode(), b"root")
-        if not self._sampler:
-            raise GrammarRejected(
-                "llama.cpp cannot compile the grammar of these tools",
-                hint="`edgevox grammar --tools FILE` shows it; a simpler schema helps",
-            )
-        self._candidates = candidates
-
-    def start(self) -> Constraint:
-        return _NativeConstraint(llama_cpp.llama_sampler_clone(self._sampler), self._candidates)
-
-    def close(self) -> None:
-        llama_cpp.llama_sampler_free(self._sampler)
-
-
 class _NativeConstraint:
     def __init__(self, sampler: llama_cpp.llama_sampler_p, candidates: Candidates) -> None:
         self._sampler = sampler
@@ -247,6 +218,9 @@ class _NativeConstraint:
         self._any_logits = np.zeros(len(candidates.data), np.float32)
         self._one = llama_cpp.llama_token_data(0, 0.0, 0.0)
         self._one_array = llama_cpp.llama_token_data_array(ctypes.pointer(self._one), 1, -1, False)
+
+    def fork(self) -> Constraint:
+        return _NativeConstraint(llama_cpp.llama_sampler_clone(self._sampler), self._candidates)
 
     def forced(self) -> list[int]:
         return []
@@ -258,9 +232,8 @@ class _NativeConstraint:
 
     def allowed(self) -> NDArray[np.intp]:
         self._candidates.apply(self._sampler, self._any_logits)
-        return np.flatnonzero(
-            self._candidates.data["logit"] == 0.0
-        )  # a grammar neither sorts nor shortens the candidates
+        # A grammar neither sorts nor shortens the candidates.
+        return np.flatnonzero(self._candidates.data["logit"] == 0.0)
 
     def accept(self, tokens: Sequence[int]) -> bool:
         for token in tokens:

@@ -58,8 +58,6 @@ def test_a_tool_that_is_not_held_to_its_schema_is_named(capsys: pytest.CaptureFi
     assert "warning: odd: any arguments are accepted" in capsys.readouterr().err
 
 
-@pytest.mark.engine
-@pytest.mark.usefixtures("smollm2_path")
 @pytest.mark.parametrize(
     ("text", "words", "code", "said"),
     [

@@ -25,7 +25,6 @@ from edgevox.core.types import ToolCall
 from edgevox.llm.presets import resolve_preset
 from edgevox.llm.prompt.tool_lines import tool_line
 from edgevox.llm.tool_parsers import DETECTORS, ParsedReply, StreamingToolParser, openai_call
-from edgevox.models import ModelStore, load_manifest
 from edgevox.tools import PendingConfirmation, Tool, ToolResult, ToolStats, decide_yes_no
 from edgevox.tools.executor import ToolExecutor
 
@@ -301,8 +300,6 @@ def _print_reply(reply: ParsedReply, context: Context) -> None:
     line("text", reply.text or "(empty)")
 
 
-# Small, and its vocabulary has a token for every byte.
-_CHECKING_MODEL = "smollm2-135m-instruct"
 _SHOWN_CHARS = 40
 REJECTED = 1
 
@@ -331,28 +328,23 @@ def grammar_command(args: argparse.Namespace, context: Context) -> int:
     grammar = build_call_grammar(tools, wire_format=wire_format, parallel=args.parallel)
     for warning in grammar.warnings:
         context.err.print(f"warning: {warning}", style="yellow", markup=False, soft_wrap=True)
-    gbnf = grammar.gbnf
-    if args.auto:
-        gbnf = reply_or_tool_grammar(tools, wire_format=wire_format, parallel=args.parallel)
-    if args.check is None:
-        context.write(gbnf.rstrip("\n"))
-        return 0
-    return _check_text(gbnf, _read_text(args.check), context)
+    if args.check is not None:
+        return _check_text(grammar.lark, _read_text(args.check), grammar.triggers if args.auto else (), context)
+    gbnf = reply_or_tool_grammar(tools, wire_format=wire_format, parallel=args.parallel) if args.auto else grammar.gbnf
+    context.write(gbnf.rstrip("\n"))
+    return 0
 
 
-def _check_text(gbnf: str, text: str, context: Context) -> int:
-    from edgevox.llm.grammar.check import GrammarChecker
+def _check_text(lark: str, text: str, triggers: Sequence[str], context: Context) -> int:
+    from edgevox.llm.grammar.check import find_mismatch
 
-    store = ModelStore(context.folders.models, load_manifest())
-    with GrammarChecker(store.pull(_CHECKING_MODEL)) as checker:
-        verdict = checker.check(gbnf, text)
-    if verdict.accepted:
+    at = find_mismatch(lark, text, triggers=triggers)
+    if at is None:
         context.write("accepted")
         return 0
-    if verdict.failed_at is None:
+    if at == len(text):
         context.write("rejected: the text is incomplete")
         return REJECTED
-    at = verdict.failed_at
     line = text.count("\n", 0, at) + 1
     column = at - (text.rfind("\n", 0, at) + 1) + 1
     good, bad = text[max(0, at - _SHOWN_CHARS) : at], text[at : at + _SHOWN_CHARS]

@@ -1,13 +1,14 @@
 """The grammar's intermediate representation: a few node types, and rules that they refer to.
 
-Both backends' grammars are generated from the same nodes, so they accept the same texts. The constructors simplify:
-what can never be completed is `NEVER`, and what is always empty is `EMPTY`.
+Both backends' grammars are generated from the same nodes, so they accept the same texts (see `Both` for the exception).
+The constructors simplify: what can never be completed is `NEVER`, and what is always empty is `EMPTY`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TypeAlias
 
 
@@ -52,13 +53,20 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
+class Both:
+    """What matches all `parts`, inside a token. GBNF cannot express it, and has the first part only."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """A reference to the rule of that name."""
 
     name: str
 
 
-Node: TypeAlias = Text | Chars | Seq | Alt | Repeat | Ref
+Node: TypeAlias = Text | Chars | Seq | Alt | Repeat | Both | Ref
 
 EMPTY = Text("")
 NEVER = Alt(())
@@ -82,17 +90,12 @@ class Rules:
 
     def add(self, wanted: str, node: Node, *, token: bool = False) -> Node:
         """Return a reference to `node` under the wanted name, or a similar one."""
-        if node is NEVER or (isinstance(node, Text) and not token):
+        if node is NEVER or isinstance(node, Ref) or (isinstance(node, Text) and not token):
             return node
-        if isinstance(node, Ref):
-            return node
-        known = self._names.get((node, token))
-        if known is not None:
-            return Ref(known)
-        name = self.reserve(wanted)
-        self.define(name, node, token=token)
-        self._names[node, token] = name
-        return Ref(name)
+        if (node, token) not in self._names:
+            name = self._names[node, token] = self.reserve(wanted)
+            self.by_name[name] = Rule(node, token)
+        return Ref(self._names[node, token])
 
     def once(self, key: Hashable, build: Callable[[], Node]) -> Node:
         """Return the cached result of `build` for this key."""
@@ -108,8 +111,8 @@ class Rules:
         self.by_name[name] = Rule(NEVER, token=False)
         return name
 
-    def define(self, name: str, node: Node, *, token: bool = False) -> None:
-        self.by_name[name] = Rule(node, token)
+    def define(self, name: str, node: Node) -> None:
+        self.by_name[name] = Rule(node, token=False)
 
 
 def seq(*parts: Node) -> Node:
@@ -133,14 +136,11 @@ def seq(*parts: Node) -> Node:
 
 
 def alt(*choices: Node) -> Node:
-    """Return an alternative; duplicates are removed, and adjacent characters become one class."""
-    flat: dict[Node, None] = {}
-    for choice in choices:
-        for piece in choice.choices if isinstance(choice, Alt) else (choice,):
-            flat[piece] = None
+    """Return an alternative without duplicates."""
+    flat = tuple(dict.fromkeys(piece for choice in choices for piece in choices_of(choice)))
     if len(flat) == 1:
-        return next(iter(flat))
-    return Alt(tuple(flat)) if flat else NEVER
+        return flat[0]
+    return Alt(flat) if flat else NEVER
 
 
 def choices_of(node: Node) -> tuple[Node, ...]:
@@ -164,22 +164,17 @@ def repeat(part: Node, least: int, most: int | None) -> Node:
     return Repeat(part, least, most)
 
 
-def chars(*pairs: tuple[int, int] | str) -> Node:
-    """Return a character class from pairs of code points, or from the characters of texts."""
-    found: list[tuple[int, int]] = []
-    for pair in pairs:
-        found += [(ord(char), ord(char)) for char in pair] if isinstance(pair, str) else [pair]
-    return of_ranges(joined(found))
-
-
 def of_ranges(ranges: Ranges) -> Node:
     """Return one character of `ranges`."""
     if not ranges:
         return NEVER
     first, last = ranges[0]
-    if len(ranges) == 1 and first == last and not 0xD800 <= first <= 0xDFFF:
-        return Text(chr(first))
-    return Chars(ranges)
+    return Text(chr(first)) if len(ranges) == 1 and first == last else Chars(ranges)
+
+
+def points(text: str) -> Ranges:
+    """Return the code points of a text's characters."""
+    return joined((ord(char), ord(char)) for char in text)
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> Ranges:
@@ -194,7 +189,7 @@ def joined(pairs: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def without(ranges: Ranges, taken: Ranges) -> Ranges:
-    """Return the code points of `ranges` that are not in `taken`."""
+    """Return the code points of `ranges` that are not in `taken`, whose ranges are sorted."""
     found: list[tuple[int, int]] = []
     for first, last in ranges:
         at = first
@@ -209,35 +204,23 @@ def without(ranges: Ranges, taken: Ranges) -> Ranges:
     return tuple(found)
 
 
-def common(one: Ranges, other: Ranges) -> Ranges:
-    """Return the code points in both."""
-    return joined((max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d))
-
-
 def one_of_texts(texts: Sequence[str]) -> Node:
     """Return one of many texts. Common prefixes are factored out, or every choice would be tried."""
     if len(texts) <= 8:
         return alt(*map(Text, texts))
-    return _branches(sorted(set(texts)), 0, len(set(texts)), 0)
+    return _trie(sorted(set(texts)))
 
 
-def _branches(texts: list[str], first: int, last: int, at: int) -> Node:
-    """Return the texts of a sorted slice, from character `at` on."""
-    if last - first == 1:
-        return Text(texts[first][at:])
-    shared = at
-    low, high = texts[first], texts[last - 1]
-    while shared < len(low) and low[shared] == high[shared]:
-        shared += 1
-    choices: list[Node] = []
-    position = first
-    if len(low) == shared:
-        choices.append(EMPTY)
-        position += 1
-    while position < last:
-        head, end = texts[position][shared], position
-        while end < last and texts[end][shared] == head:
-            end += 1
-        choices.append(_branches(texts, position, end, shared))
-        position = end
-    return seq(Text(low[at:shared]), Alt(tuple(choices)))
+def _trie(texts: list[str]) -> Node:
+    """Return one of sorted texts."""
+    if len(texts) == 1:
+        return Text(texts[0])
+    size = shared_size(texts[0], texts[-1])
+    rests = groupby((text[size:] for text in texts), lambda rest: rest[:1])
+    return seq(Text(texts[0][:size]), Alt(tuple(_trie(list(rest)) if head else EMPTY for head, rest in rests)))
+
+
+def shared_size(one: str, other: str) -> int:
+    """Return the length of the common prefix."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))

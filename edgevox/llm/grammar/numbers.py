@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -14,97 +15,77 @@ from edgevox.llm.grammar.language import (
     Text,
     UnsupportedSchema,
     alt,
-    chars,
+    of_ranges,
     one_of_texts,
     optional,
     repeat,
     seq,
+    shared_size,
 )
+from edgevox.llm.grammar.regex import whole_language
 
 # Limits of an unbounded number: integers of 128 bits have 39 digits, and the shortest form of a float has 17
 # significant ones.
-MAX_INTEGER_DIGITS = 40
+_MAX_INTEGER_DIGITS = 40
 _MAX_FRACTION_DIGITS = 24
 _MAX_BOUND_PLACES = 16
 _MOST_LISTED = 1000
 
-_DIGIT = chars((0x30, 0x39))
-_NONZERO = chars((0x31, 0x39))
-_FRACTION = seq(Text("."), repeat(_DIGIT, 1, _MAX_FRACTION_DIGITS))
-_WHOLE = alt(Text("0"), seq(_NONZERO, repeat(_DIGIT, 0, MAX_INTEGER_DIGITS - 1)))
-
-# Python and most programs write a number with an exponent below and above these.
-_SMALLEST_PLAIN = Decimal("1e-4")
-_FIRST_EXPONENT = 16
-_LAST_EXPONENT = 308
-_MANTISSA = seq(_NONZERO, optional(seq(Text("."), repeat(_DIGIT, 1, 17))))
+# Programs write numbers beyond these with an exponent; only where a whole decade of them fits are they accepted.
+_SMALLEST_PLAIN, _LARGEST_PLAIN = Decimal("1e-4"), Decimal("1e16")
+_MANTISSA = r"[1-9](?:\.\d{1,17})?"
+_TINY = whole_language(rf"{_MANTISSA}e-(?:0?[5-9]|[1-9]\d|[12]\d\d|3(?:[01]\d|2[0-4]))")
+_HUGE = whole_language(rf"{_MANTISSA}e\+?(?:1[6-9]|[2-9]\d|[12]\d\d|30[0-7])")
 # A number of forty digits with a large exponent would be infinite.
-_SMALL_EXPONENT = alt(seq(Text("-"), repeat(_DIGIT, 1, 3)), seq(optional(Text("+")), repeat(_DIGIT, 1, 2)))
-_LARGE_EXPONENT = seq(optional(Text("+")), alt(seq(chars("12"), _DIGIT, _DIGIT), seq(Text("30"), chars((0x30, 0x37)))))
-ANY_NUMBER = seq(
-    optional(Text("-")),
-    alt(
-        seq(_WHOLE, optional(_FRACTION), optional(seq(chars("eE"), _SMALL_EXPONENT))),
-        seq(_MANTISSA, chars("eE"), _LARGE_EXPONENT),
-    ),
+ANY_NUMBER = whole_language(
+    rf"-?(?:(?:0|[1-9]\d{{0,{_MAX_INTEGER_DIGITS - 1}}})(?:\.\d{{1,{_MAX_FRACTION_DIGITS}}})?"
+    rf"(?:[eE](?:-\d{{1,3}}|\+?\d{{1,2}}))?|{_MANTISSA}[eE]\+?(?:[12]\d\d|30[0-7]))"
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """From `least` to `most`, both included unless they are open; None is unbounded."""
+
+    least: Decimal | None = None
+    most: Decimal | None = None
+    open_least: bool = False
+    open_most: bool = False
+    multiple_of: Decimal | None = None
+
+    def integers(self, places: int = 0) -> tuple[int | None, int | None]:
+        """Return the first and the last integer; with `places`, of the numbers times that power of ten."""
+        low, high = (bound.scaleb(places) if bound and places else bound for bound in (self.least, self.most))
+        first = None if low is None else math.floor(low) + 1 if self.open_least else math.ceil(low)
+        return first, None if high is None else math.ceil(high) - 1 if self.open_most else math.floor(high)
+
+
 @lru_cache(maxsize=512)
-def integers(least: Decimal | None, most: Decimal | None, *, multiple_of: Decimal | None = None) -> Node:
-    """Return the integers from `least` to `most`, both included."""
-    low = None if least is None else math.ceil(least)
-    high = None if most is None else math.floor(most)
-    if multiple_of is None or 1 % multiple_of == 0:
-        return _signed(low, high, _integers_from_zero)
+def integers(bounds: Bounds) -> Node:
+    """Return the integers between the bounds."""
+    step = bounds.multiple_of
     # An integer is a multiple of 2.5 if it is one of 5.
-    step = Decimal(multiple_of).as_integer_ratio()[0]
-    return _signed(low, high, _multiples_from_zero(step))
+    whole_step = 1 if step is None else step.as_integer_ratio()[0]
+    return _signed(*bounds.integers(), lambda low, high: _multiples(whole_step, low, high))
 
 
 @lru_cache(maxsize=512)
-def numbers(
-    least: Decimal | None,
-    most: Decimal | None,
-    excludes_least: bool = False,
-    excludes_most: bool = False,
-    multiple_of: Decimal | None = None,
-) -> Node:
+def numbers(bounds: Bounds) -> Node:
     """Return the numbers between the bounds. Raises UnsupportedSchema."""
-    if multiple_of is not None:
-        return _decimal_multiples(least, most, excludes_least, excludes_most, multiple_of)
-    if least is None and most is None:
+    if bounds.multiple_of is not None:
+        return _decimal_multiples(bounds, bounds.multiple_of)
+    if bounds == Bounds():
         return ANY_NUMBER
-    choices = []
-    if most is None or most > 0 or (most == 0 and not excludes_most):
-        from_zero = least is None or least < 0
-        choices.append(
-            _decimals(
-                Decimal(0) if from_zero or least is None else least,
-                most,
-                excludes_least and not from_zero,
-                excludes_most,
-            )
-        )
-    if least is None or least < 0:
-        below_zero = most is not None and most < 0
-        magnitudes = _decimals(
-            -most if below_zero and most is not None else Decimal(0),
-            None if least is None else -least,
-            excludes_most if below_zero else True,
-            excludes_least,
-        )
-        choices.append(seq(Text("-"), magnitudes))
-    return alt(*choices)
+    least, most = (None if bound is None else -bound for bound in (bounds.most, bounds.least))
+    mirrored = Bounds(least, most, bounds.open_most, bounds.open_least)
+    return alt(_decimals(bounds, with_zero=True), seq(Text("-"), _decimals(mirrored, with_zero=False)))
 
 
-# --- integers
+# --- ranges
 
 
 def _signed(low: int | None, high: int | None, from_zero: Callable[[int, int | None], Node]) -> Node:
     """Return the numbers from `low` to `high`; `from_zero` builds the non-negative ones."""
-    if low is not None and high is not None and low > high:
-        return NEVER
     choices = []
     if low is None or low < 0:
         nearest = 1 if high is None or high >= 0 else -high
@@ -114,158 +95,109 @@ def _signed(low: int | None, high: int | None, from_zero: Callable[[int, int | N
     return alt(*choices)
 
 
-def _integers_from_zero(low: int, high: int | None) -> Node:
-    choices = []
-    first, last = str(low), None if high is None else str(high)
-    longest = max(MAX_INTEGER_DIGITS, len(first) + 1) if last is None else len(last)
-    for size in range(len(first), longest + 1):
-        begin = first if size == len(first) else "1" + "0" * (size - 1)
-        if size > len(first) and (last is None or size < len(last)):
-            # All longer ones, up to the maximum length, at once.
-            free = longest if last is None else longest - 1
-            choices.append(seq(_NONZERO, repeat(_DIGIT, size - 1, free - 1)))
-            if last is not None:
-                choices.append(same_length("1" + "0" * (len(last) - 1), last))
-            break
-        choices.append(same_length(begin, last if last is not None and size == len(last) else "9" * size))
-    return alt(*choices)
+def _integers(low: int, high: int | None, places: int = 0) -> Node:
+    """Return the integers from `low` on, which is not negative, with a point before the last `places` digits."""
+    first = f"{low:0{places + 1}}"
+    fraction = seq(Text("."), repeat(_DIGIT, places, places)) if places else EMPTY
+    if high is None:
+        longer = repeat(_DIGIT, len(first) - places, max(_MAX_INTEGER_DIGITS, len(first) + 1) - 1)
+        return alt(_same_length(first, "9" * len(first), places), seq(_digits(1, 9), longer, fraction))
+    last = f"{high:0{places + 1}}"
+    if low > high:
+        return NEVER
+    if len(first) == len(last):
+        return _same_length(first, last, places)
+    between = repeat(_DIGIT, len(first) - places, len(last) - 2 - places)
+    return alt(
+        _same_length(first, "9" * len(first), places),
+        seq(_digits(1, 9), between, fraction),
+        _same_length("1" + "0" * (len(last) - 1), last, places),
+    )
 
 
-def same_length(low: str, high: str, digits: str = "0123456789") -> Node:
-    """Return the digit strings from `low` to `high`, which are equally long. Letters match in either case.
+def _same_length(low: str, high: str, places: int) -> Node:
+    """Return the digit strings from `low` to `high`, which are equally long, with a point.
 
     Each choice is a prefix, one digit that differs, and free digits. Nothing is nested, because llguidance limits
     nesting.
     """
-    size = len(low)
-    fork = next((at for at in range(size) if low[at] != high[at]), size)
-    if fork == size:
-        return _beginning(low, digits)
-    top = len(digits) - 1
-    first, last = digits.index(low[fork]), digits.index(high[fork])
-    choices: list[Node] = []
+    whole, fork = len(low) - places, shared_size(low, high)
 
-    def add(beginning: str, lowest: int, highest: int) -> None:
-        if lowest <= highest:
-            free = repeat(_digit_class(digits, 0, top), *[size - len(beginning) - 1] * 2)
-            choices.append(seq(_beginning(beginning, digits), _digit_class(digits, lowest, highest), free))
+    def pointed(digits: str) -> Node:
+        return Text(f"{digits[:whole]}.{digits[whole:]}" if places and len(digits) >= whole else digits)
 
-    # Trailing lowest digits of the lower bound do not restrict, and neither do highest ones of the upper.
-    low_end, high_end = len(low.rstrip(digits[0])), len(high.rstrip(digits[-1]))
-    for at in range(fork + 1, low_end):
-        add(low[:at], digits.index(low[at]) + (at < low_end - 1), top)
-    for at in range(fork + 1, high_end):
-        add(high[:at], 0, digits.index(high[at]) - (at < high_end - 1))
-    add(low[:fork], first + (low_end > fork + 1), last - (high_end > fork + 1))
-    return alt(*choices)
+    def choice(prefix: str, first: int, last: int) -> Node:
+        free_whole = max(0, whole - len(prefix) - 1)
+        point = Text("." if places and len(prefix) < whole else "")
+        free_places = places - max(0, len(prefix) + 1 - whole)
+        free = (repeat(_DIGIT, count, count) for count in (free_whole, free_places))
+        return seq(pointed(prefix), _digits(first, last), next(free), point, next(free))
 
-
-def _beginning(written: str, digits: str) -> Node:
-    return seq(*(_digit_class(digits, *[digits.index(char)] * 2) for char in written))
+    if fork == len(low):
+        return pointed(low)
+    # Trailing zeros of the lower bound do not restrict, and neither do trailing nines of the upper.
+    low_end, high_end = len(low.rstrip("0")), len(high.rstrip("9"))
+    return alt(
+        *(choice(low[:at], int(low[at]) + (at < low_end - 1), 9) for at in range(fork + 1, low_end)),
+        *(choice(high[:at], 0, int(high[at]) - (at < high_end - 1)) for at in range(fork + 1, high_end)),
+        choice(low[:fork], int(low[fork]) + (low_end > fork + 1), int(high[fork]) - (high_end > fork + 1)),
+    )
 
 
-def _digit_class(digits: str, first: int, last: int) -> Node:
-    meant = digits[first : last + 1]
-    return chars(meant + meant.upper()) if meant.upper() != meant else chars(meant)
+def _digits(first: int, last: int) -> Node:
+    return of_ranges(((0x30 + first, 0x30 + last),)) if first <= last else NEVER
 
 
-# --- decimals
+_DIGIT = _digits(0, 9)
 
 
-def _decimals(low: Decimal, high: Decimal | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """Return non-negative numbers, with and without a fraction."""
-    low = _rounded(low, ROUND_CEILING)
-    high = None if high is None else _rounded(high, ROUND_FLOOR)
-    if high is not None and (low > high or (low == high and (excludes_low or excludes_high))):
+def _decimals(bounds: Bounds, *, with_zero: bool) -> Node:
+    """Return the non-negative numbers between the bounds: with no more places than these have, and with more."""
+    most = None if bounds.most is None else _rounded(bounds.most, ROUND_FLOOR)
+    if bounds.least is None or bounds.least < 0:
+        least, open_least = Decimal(0), not with_zero
+    else:
+        least, open_least = _rounded(bounds.least, ROUND_CEILING), bounds.open_least
+    bounds = Bounds(least, most, open_least, bounds.open_most)
+    if most is not None and (least > most or (least == most and (open_least or bounds.open_most))):
         return NEVER
-    low_whole, low_fraction = _parts(low)
-    if high is None:
-        at_low = seq(Text(str(low_whole)), _fraction(low_fraction, None, excludes_low, False))
-        above = seq(_integers_from_zero(low_whole + 1, None), optional(_FRACTION))
-        return alt(at_low, above, _with_exponent(low, None))
-    high_whole, high_fraction = _parts(high)
-    if low_whole == high_whole:
-        same = _fraction(low_fraction, high_fraction, excludes_low, excludes_high)
-        return alt(seq(Text(str(low_whole)), same), _with_exponent(low, high))
-    choices = [seq(Text(str(low_whole)), _fraction(low_fraction, None, excludes_low, False))]
-    if low_whole + 1 <= high_whole - 1:
-        choices.append(seq(_integers_from_zero(low_whole + 1, high_whole - 1), optional(_FRACTION)))
-    choices.append(seq(Text(str(high_whole)), _fraction(None, high_fraction, False, excludes_high)))
-    return alt(*choices, _with_exponent(low, high))
+    places = max(max(0, -int(bound.normalize().as_tuple().exponent)) for bound in (least, most) if bound is not None)
+    choices = []
+    for fewer in range(places + 1):
+        low, high = bounds.integers(fewer)
+        choices.append(_integers(low or 0, high, fewer))
+    low, high = Bounds(least, most).integers(places)
+    low, more = low or 0, _MAX_FRACTION_DIGITS - places
+    point, zeros = Text("" if places else "."), repeat(Text("0"), 0, more)
+    inner = _integers(low + open_least, None if high is None else high - 1, places)
+    choices.append(seq(inner, point, repeat(_DIGIT, 1, more)))
+    if high is not None and not bounds.open_most:
+        choices.append(seq(_integers(high, high, places), point, Text("0"), zeros))
+    if open_least and low != high:
+        choices.append(seq(_integers(low, low, places), point, zeros, _digits(1, 9), repeat(_DIGIT, 0, more)))
+    if least <= 0 and (most is None or most >= _SMALLEST_PLAIN):
+        choices.append(_TINY)
+    if most is None and least <= _LARGEST_PLAIN:
+        choices.append(_HUGE)
+    return alt(*choices)
 
 
 def _rounded(value: Decimal, rounding: str) -> Decimal:
     """Round to the significant places, towards the inside of the range."""
-    places = Decimal(1).scaleb(-_MAX_BOUND_PLACES)
     try:
-        return value.quantize(places, rounding=rounding)
+        return value.quantize(Decimal(1).scaleb(-_MAX_BOUND_PLACES), rounding=rounding)
     except InvalidOperation:
         # Too large for the context's digits; such a number is an integer.
         return value.to_integral_value(rounding=rounding)
 
 
-def _parts(value: Decimal) -> tuple[int, str]:
-    whole = int(value)
-    return whole, f"{value - whole:f}".partition(".")[2].rstrip("0")
-
-
-def _fraction(low: str | None, high: str | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """Return what may follow the integer part: nothing, or a point and digits."""
-    empty_fits = not (low or (low == "" and excludes_low)) and not (high == "" and excludes_high)
-    digits = _fraction_digits(low, high, excludes_low, excludes_high)
-    return alt(EMPTY if empty_fits else NEVER, seq(Text("."), digits))
-
-
-def _fraction_digits(low: str | None, high: str | None, excludes_low: bool, excludes_high: bool) -> Node:
-    """Return one or more digits, so that the fraction lies between `low` and `high`; None means unbounded."""
-    if low == "" and not excludes_low:
-        low = None
-    if high == "":
-        if excludes_high or low is not None:
-            return NEVER
-        return repeat(Text("0"), 1, _MAX_FRACTION_DIGITS)
-    if low is None and high is None:
-        return repeat(_DIGIT, 1, _MAX_FRACTION_DIGITS)
-    if low == "" and high is None:
-        return seq(repeat(Text("0"), 0, _MAX_FRACTION_DIGITS), _NONZERO, repeat(_DIGIT, 0, _MAX_FRACTION_DIGITS))
-    lowest = int(low[0]) if low else 0
-    highest = int(high[0]) if high is not None else 9
-    by_bounds: dict[tuple[str | None, str | None], str] = {}
-    for digit in range(lowest, highest + 1):
-        next_low = low[1:] if low is not None and digit == lowest else None
-        next_high = high[1:] if high is not None and digit == highest else None
-        key = next_low, next_high
-        by_bounds[key] = by_bounds.get(key, "") + str(digit)
-    choices = []
-    for (next_low, next_high), digits in by_bounds.items():
-        ends = not (next_low or (next_low == "" and excludes_low)) and not (next_high == "" and excludes_high)
-        rest = _fraction_digits(next_low, next_high, excludes_low, excludes_high)
-        choices.append(seq(chars(digits), alt(EMPTY if ends else NEVER, rest)))
-    return alt(*choices)
-
-
-def _with_exponent(low: Decimal, high: Decimal | None) -> Node:
-    """Return the numbers that programs write with an exponent, where a power of ten lies in the range."""
-    choices = []
-    if low <= 0 and (high is None or high >= _SMALLEST_PLAIN):
-        choices.append(seq(_MANTISSA, Text("e-"), optional(Text("0")), integers(Decimal(5), Decimal(324))))
-    first = max(_FIRST_EXPONENT, 0 if low <= 0 else low.adjusted() + (low != Decimal(10) ** low.adjusted()))
-    last = _LAST_EXPONENT - 1 if high is None else min(_LAST_EXPONENT, high.adjusted()) - 1
-    if first <= last:
-        powers = integers(Decimal(first), Decimal(last))
-        choices.append(seq(_MANTISSA, Text("e"), optional(Text("+")), powers))
-    return alt(*choices)
-
-
 # --- multiples
-
-
-def _multiples_from_zero(step: int) -> Callable[[int, int | None], Node]:
-    return lambda low, high: _multiples(step, low, high)
 
 
 def _multiples(step: int, low: int, high: int | None) -> Node:
     """Return the multiples of `step` from `low` on, which is not negative."""
+    if step == 1:
+        return _integers(low, high)
     if high is not None and (high - low) // step <= _MOST_LISTED:
         return _listed(step, low, high)
     for base in (10, 100, 1000):
@@ -274,47 +206,36 @@ def _multiples(step: int, low: int, high: int | None) -> Node:
             first = max(1, -(-low // base))
             last = None if high is None else high // base - 1
             endings = [f"{value:0{len(str(base)) - 1}}" for value in range(0, base, step)]
-            at_ends = [_listed(step, low, first * base - 1)]
-            at_ends += [] if high is None or last is None else [_listed(step, (last + 1) * base, high)]
-            return alt(*at_ends, seq(_integers_from_zero(first, last), one_of_texts(endings)))
+            at_end = NEVER if high is None or last is None else _listed(step, (last + 1) * base, high)
+            middle = seq(_integers(first, last), one_of_texts(endings))
+            return alt(_listed(step, low, first * base - 1), at_end, middle)
     # No finite set of endings decides: the first thousand multiples are enough in practice.
     return _listed(step, low, low + step * _MOST_LISTED)
 
 
 def _listed(step: int, low: int, high: int) -> Node:
-    first = -(-low // step) * step
-    values = [str(value) for value in range(first, high + 1, step)]
-    return one_of_texts(values) if values else NEVER
+    return one_of_texts([str(value) for value in range(-(-low // step) * step, high + 1, step)])
 
 
-def _decimal_multiples(
-    least: Decimal | None, most: Decimal | None, excludes_least: bool, excludes_most: bool, step: Decimal
-) -> Node:
+def _decimal_multiples(bounds: Bounds, step: Decimal) -> Node:
+    least, most = bounds.least, bounds.most
     if least is not None and most is not None and (most - least) / step <= _MOST_LISTED:
         values = (step * number for number in range(math.ceil(least / step), math.floor(most / step) + 1))
-        texts = [
-            form
-            for value in values
-            if not (excludes_least and value == least) and not (excludes_most and value == most)
-            for form in _forms(value)
-        ]
-        return one_of_texts(texts) if texts else NEVER
-    low = None if least is None else math.ceil(least) + int(excludes_least and least == math.ceil(least))
-    high = None if most is None else math.floor(most) - int(excludes_most and most == math.floor(most))
+        excluded = [bound for bound, is_open in ((least, bounds.open_least), (most, bounds.open_most)) if is_open]
+        return one_of_texts([form for value in values if value not in excluded for form in _forms(value)])
+    low, high = bounds.integers()
     if step == step.to_integral_value():
-        return seq(_signed(low, high, _multiples_from_zero(int(step))), optional(Text(".0")))
+        return seq(_signed(low, high, lambda low, high: _multiples(int(step), low, high)), optional(Text(".0")))
     if 1 % step != 0 or 1 / step > _MOST_LISTED:
         raise UnsupportedSchema(f"multipleOf {step}")
     # Every integer is a multiple, also with a few fractions added.
-    steps = int(1 / step)
-    endings = sorted({form.partition(".")[2] for number in range(steps) for form in _forms(step * number)})
+    endings = sorted({form.partition(".")[2] for number in range(int(1 / step)) for form in _forms(step * number)})
     fraction = seq(Text("."), one_of_texts([ending for ending in endings if ending]))
 
     def from_zero(low: int, high: int | None) -> Node:
         if high is None:
-            return seq(_integers_from_zero(low, None), optional(fraction))
-        inner = seq(_integers_from_zero(low, high - 1), optional(fraction)) if low < high else NEVER
-        return alt(inner, Text(str(high)))
+            return seq(_integers(low, None), optional(fraction))
+        return alt(seq(_integers(low, high - 1), optional(fraction)), Text(str(high)))
 
     nearest_zero = seq(Text("-0"), fraction) if (low is None or low < 0) and (high is None or high >= 0) else NEVER
     return alt(_signed(low, high, from_zero), nearest_zero)

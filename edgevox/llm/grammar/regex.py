@@ -1,35 +1,37 @@
-"""Parses a regular expression of a JSON Schema into a language of plain characters.
+"""Turns a regular expression of a JSON Schema into a language of plain characters.
 
-Supports what ECMA-262 and Python agree on; look-around, back references and word boundaries are not regular or not
-local, and raise UnsupportedSchema. A pattern without anchors may match anywhere in the text.
+Python's own parser reads it: supported is what ECMA-262 and Python agree on. Look-around, back references and word
+boundaries are not regular or not local, and raise UnsupportedSchema.
 """
 
 from __future__ import annotations
 
-import math
+import re
+import warnings
+from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
+from typing import Any
 
-from edgevox.llm.grammar.characters import EVERY
 from edgevox.llm.grammar.language import (
     EMPTY,
-    Alt,
-    Chars,
     Node,
     Ranges,
-    Ref,
-    Repeat,
-    Seq,
-    Text,
     UnsupportedSchema,
     alt,
-    common,
     joined,
     of_ranges,
+    points,
     repeat,
     seq,
     without,
 )
 
+# The parser of Python's `re`. Hypothesis builds on it too; it has no type stubs.
+sre_parser, sre = import_module("re._parser"), import_module("re._constants")
+
+# All characters of a text. NUL is excluded: llama.cpp takes it for the end of a token.
+EVERY: Ranges = ((0x01, 0xD7FF), (0xE000, 0x10FFFF))
 # llama.cpp expands repetitions: thousands of them take too long.
 _MOST_REPEATS = 1000
 
@@ -38,323 +40,138 @@ _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Ranges = ((0x09, 0x0D), (0x20, 0x20))
 # Engines differ about white space beyond ASCII, and about word characters of other scripts. Only what they agree on is
 # supported.
-_PERHAPS_SPACE: Ranges = (
-    (0x1C, 0x1F),
-    (0x85, 0x85),
-    (0xA0, 0xA0),
-    (0x1680, 0x1680),
-    (0x2000, 0x200A),
-    (0x2028, 0x2029),
-    (0x202F, 0x202F),
-    (0x205F, 0x205F),
-    (0x3000, 0x3000),
-    (0xFEFF, 0xFEFF),
-)
-_ASCII: Ranges = ((0x01, 0x7F),)
-_NOT_NEWLINE = without(EVERY, ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)))
-_CLASSES = {
-    "d": _DIGITS,
-    "D": without(EVERY, _DIGITS),
-    "w": _WORD,
-    "W": without(_ASCII, _WORD),
-    "s": _SPACE,
-    "S": without(EVERY, joined((*_SPACE, *_PERHAPS_SPACE))),
+_OTHER_SPACE = points("\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff")
+_CATEGORIES = {
+    sre.CATEGORY_DIGIT: _DIGITS,
+    sre.CATEGORY_NOT_DIGIT: without(EVERY, _DIGITS),
+    sre.CATEGORY_WORD: _WORD,
+    sre.CATEGORY_NOT_WORD: without(((0x01, 0x7F),), _WORD),
+    sre.CATEGORY_SPACE: _SPACE,
+    sre.CATEGORY_NOT_SPACE: without(EVERY, joined((*_SPACE, (0x1C, 0x1F), (0x2000, 0x200A), *_OTHER_SPACE))),
 }
-_CONTROLS = {"n": 0x0A, "r": 0x0D, "t": 0x09, "f": 0x0C, "v": 0x0B, "0": 0x00}
-_START, _END = Ref("^"), Ref("$")
-_AROUND = Repeat(Chars(EVERY), 0, None)
+_NOT_NEWLINE = without(EVERY, points("\n\r\u2028\u2029"))
+_STARTS = (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
+_ENDS = (sre.AT_END, sre.AT_END_STRING)
+_GROUP_NAME = re.compile(r"\(\?<(?![=!])")
 
 
 @lru_cache(maxsize=256)
 def pattern_language(pattern: str) -> Node:
-    """Return the texts in which `pattern` is found. Raises UnsupportedSchema."""
-    node = _Parser(pattern).whole()
-    return alt(*(_without_anchors(choice) for choice in _branches(node)))
+    """Return the texts in which `pattern` is found; without anchors, anywhere. Raises UnsupportedSchema."""
+    return read_pattern(pattern, of_ranges, None)
 
 
-def _branches(node: Node) -> list[Node]:
-    """Return the alternatives of a pattern; anchors inside a group that spans it count as well."""
-    if isinstance(node, Alt):
-        return [branch for choice in node.choices for branch in _branches(choice)]
-    if isinstance(node, Seq):
-        for at in (0, len(node.parts) - 1):
-            part = node.parts[at]
-            if isinstance(part, Alt) and _has_anchor(part):
-                rest_before, rest_after = node.parts[:at], node.parts[at + 1 :]
-                return [
-                    branch for choice in part.choices for branch in _branches(seq(*rest_before, choice, *rest_after))
-                ]
-    return [node]
+def read_pattern(pattern: str, character: Callable[[Ranges], Node], most_repeats: int | None) -> Node:
+    """Return the same with each character as `character` writes it; repetitions without a bound have this one."""
+    reader = _Reader(character, most_repeats)
+    around = reader.unbounded(character(EVERY), 0)
+    return reader.read(pattern, around)
 
 
-def _without_anchors(node: Node) -> Node:
-    parts = list(node.parts) if isinstance(node, Seq) else [node]
-    starts = ends = False
-    while parts and parts[0] == _START:
-        parts.pop(0)
-        starts = True
-    while parts and parts[-1] == _END:
-        parts.pop()
-        ends = True
-    if any(map(_has_anchor, parts)):
-        raise UnsupportedSchema("an anchor inside a pattern")
-    if not starts and parts and _is_anything(parts[0]):
-        starts = True
-    if not ends and parts and _is_anything(parts[-1]):
-        ends = True
-    return seq(EMPTY if starts else _AROUND, *parts, EMPTY if ends else _AROUND)
+@lru_cache(maxsize=256)
+def whole_language(pattern: str) -> Node:
+    """Return the texts that `pattern` matches from start to end. Raises UnsupportedSchema."""
+    return _Reader(of_ranges, None).read(pattern, EMPTY)
 
 
-def _is_anything(node: Node) -> bool:
-    return isinstance(node, Repeat) and node.part == Chars(_NOT_NEWLINE) and node.least == 0
+class _Reader:
+    """Reads the tree of Python's parser, which has no types.
 
+    `before` and `after` are what may surround the pattern where it has no anchor; None is the inside of a pattern,
+    where an anchor cannot stand.
+    """
 
-def _has_anchor(node: Node) -> bool:
-    match node:
-        case Ref():
-            return True
-        case Seq(parts) | Alt(parts):
-            return any(map(_has_anchor, parts))
-        case Repeat(part):
-            return _has_anchor(part)
-        case _:
-            return False
-
-
-class _Parser:
-    """A recursive descent parser of patterns."""
-
-    def __init__(self, pattern: str) -> None:
-        self._text = pattern
-        self._at = 0
+    def __init__(self, character: Callable[[Ranges], Node], most_repeats: int | None) -> None:
+        self._character = character
+        self._most_repeats = most_repeats
+        self._dot = character(_NOT_NEWLINE)
         self._ignores_case = False
 
-    def whole(self) -> Node:
-        if self._text.startswith("(?i)"):
-            self._at, self._ignores_case = 4, True
-        node = self._choices()
-        if self._at < len(self._text):
-            raise UnsupportedSchema(f"pattern {self._text!r}: a bracket too many")
-        return node
+    def read(self, pattern: str, around: Node) -> Node:
+        """Return the language of a pattern that `around` may surround. Raises UnsupportedSchema."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about sets in sets, which Python may support some day
+                tree = sre_parser.parse(_GROUP_NAME.sub("(?P<", pattern))
+            self._ignores_case = bool(tree.state.flags & re.IGNORECASE)
+            return self._sequence(tree, around, around)
+        except (re.error, OverflowError, UnsupportedSchema) as error:
+            raise UnsupportedSchema(f"pattern {pattern!r:.60}: {error}") from None
 
-    def _choices(self) -> Node:
-        choices = [self._sequence()]
-        while self._take("|"):
-            choices.append(self._sequence())
-        return alt(*choices)
+    def unbounded(self, part: Node, least: int) -> Node:
+        return repeat(part, least, None if self._most_repeats is None else least + self._most_repeats)
 
-    def _sequence(self) -> Node:
-        parts = []
-        while self._at < len(self._text) and self._text[self._at] not in "|)":
-            parts.append(self._quantified())
-        return seq(*parts)
+    def _sequence(self, tree: Any, before: Node | None, after: Node | None) -> Node:  # noqa: ANN401  (see the class)
+        items = list(tree)
+        while before is not None and items and items[0][0] is sre.AT and items[0][1] in _STARTS:
+            before = EMPTY
+            del items[0]
+        while after is not None and items and items[-1][0] is sre.AT and items[-1][1] in _ENDS:
+            after = EMPTY
+            del items[-1]
+        if not items:
+            return seq(before or EMPTY, after or EMPTY)
+        last = len(items) - 1
+        return seq(
+            *(
+                self._item(kind, value, before if at == 0 else None, after if at == last else None)
+                for at, (kind, value) in enumerate(items)
+            )
+        )
 
-    def _quantified(self) -> Node:
-        node = self._atom()
-        while True:
-            bounds = self._quantifier()
-            if bounds is None:
-                return node
-            if isinstance(node, Ref):
-                raise UnsupportedSchema(f"pattern {self._text!r}: an anchor repeated")
-            if not self._take("?"):
-                self._take("+")
-            least, most = bounds
-            if least > _MOST_REPEATS:
-                raise UnsupportedSchema(f"pattern {self._text!r}: {least} repetitions")
-            node = repeat(node, least, None if most is None else min(most, max(least, _MOST_REPEATS)))
-
-    def _quantifier(self) -> tuple[int, int | None] | None:
-        bounds: tuple[int, int | None]
-        match self._text[self._at : self._at + 1]:
-            case "*":
-                bounds = 0, None
-            case "+":
-                bounds = 1, None
-            case "?":
-                bounds = 0, 1
-            case "{":
-                return self._counted()
+    def _item(self, kind: Any, value: Any, before: Node | None, after: Node | None) -> Node:  # noqa: ANN401
+        match kind:
+            case sre.BRANCH:
+                return alt(*(self._sequence(branch, before, after) for branch in value[1]))
+            case sre.SUBPATTERN if not value[1] and not value[2]:
+                return self._sequence(value[3], before, after)
+            case sre.MAX_REPEAT | sre.MIN_REPEAT | sre.POSSESSIVE_REPEAT:
+                node = self._repeated(*value)
+                if node == self.unbounded(self._dot, 0):
+                    return node  # it surrounds the rest by itself
+            case sre.LITERAL:
+                node = self._character(self._cased(((value, value),)))
+            case sre.NOT_LITERAL:
+                node = self._character(without(EVERY, self._cased(((value, value),))))
+            case sre.ANY:
+                node = self._dot
+            case sre.IN:
+                node = self._character(self._class(value))
+            case sre.AT if value in _STARTS or value in _ENDS:
+                raise UnsupportedSchema("an anchor inside a pattern")
             case _:
-                return None
-        self._at += 1
-        return bounds
+                raise UnsupportedSchema("look-around, a back reference, a word boundary or flags")
+        return seq(before or EMPTY, node, after or EMPTY)
 
-    def _counted(self) -> tuple[int, int | None] | None:
-        end = self._text.find("}", self._at)
-        low, comma, high = self._text[self._at + 1 : max(end, 0)].partition(",")
-        if end < 0 or not low.isdecimal() or not (high.isdecimal() or not high):
-            return None
-        self._at = end + 1
-        least = int(low)
-        if not comma:
-            return least, least
-        return least, int(high) if high else None
+    def _repeated(self, least: int, most: int, part: Any) -> Node:  # noqa: ANN401
+        if least > _MOST_REPEATS:
+            raise UnsupportedSchema(f"{least} repetitions")
+        node = self._sequence(part, None, None)
+        if most is sre.MAXREPEAT:
+            return self.unbounded(node, least)
+        return repeat(node, least, min(most, max(least, _MOST_REPEATS)))
 
-    def _atom(self) -> Node:
-        char = self._text[self._at]
-        self._at += 1
-        match char:
-            case "^":
-                return _START
-            case "$":
-                return _END
-            case ".":
-                return Chars(_NOT_NEWLINE)
-            case "(":
-                return self._group()
-            case "[":
-                return of_ranges(self._class())
-            case "\\":
-                return self._escape()
-            case "*" | "+" | "?":
-                raise UnsupportedSchema(f"pattern {self._text!r}: nothing to repeat")
-            case _:
-                return self._literal(ord(char))
-
-    def _literal(self, code: int) -> Node:
-        return of_ranges(self._cased(((code, code),)))
+    def _class(self, items: Any) -> Ranges:  # noqa: ANN401
+        found: list[tuple[int, int]] = []
+        for kind, value in items:
+            match kind:
+                case sre.LITERAL:
+                    found.append((value, value))
+                case sre.RANGE:
+                    found.append(value)
+                case sre.CATEGORY:
+                    found += _CATEGORIES[value]
+        ranges = self._cased(joined(found))
+        return without(EVERY, ranges) if items[0][0] is sre.NEGATE else ranges
 
     def _cased(self, ranges: Ranges) -> Ranges:
+        """Add the other case of ASCII letters, if the pattern ignores it. Halves of characters are left out."""
+        ranges = without(ranges, ((0xD800, 0xDFFF),))
         if not self._ignores_case:
             return ranges
-        lower = common(ranges, ((0x61, 0x7A),))
-        upper = common(ranges, ((0x41, 0x5A),))
-        return joined((*ranges, *((a - 32, b - 32) for a, b in lower), *((a + 32, b + 32) for a, b in upper)))
-
-    def _group(self) -> Node:
-        if self._take("?"):
-            named = self._text.startswith(("<", "P<"), self._at)
-            if named and not self._text.startswith(("<=", "<!"), self._at):
-                end = self._text.find(">", self._at)
-                if end < 0:
-                    raise UnsupportedSchema(f"pattern {self._text!r}: a group's name has no end")
-                self._at = end + 1
-            elif not self._take(":"):
-                raise UnsupportedSchema(f"pattern {self._text!r}: look-around or flags")
-        node = self._choices()
-        if not self._take(")"):
-            raise UnsupportedSchema(f"pattern {self._text!r}: a bracket is missing")
-        return node
-
-    def _escape(self) -> Node:
-        if self._at >= len(self._text):
-            raise UnsupportedSchema(f"pattern {self._text!r}: ends in a backslash")
-        char = self._text[self._at]
-        if char in "bBpPkGX" or char in "123456789":
-            raise UnsupportedSchema(f"pattern {self._text!r}: \\{char}")
-        if char == "A":
-            self._at += 1
-            return _START
-        if char in "zZ":
-            self._at += 1
-            return _END
-        return of_ranges(self._cased(self._escaped()))
-
-    def _escaped(self) -> Ranges:
-        """Return the code points of the escape after a backslash."""
-        char = self._text[self._at]
-        self._at += 1
-        if char in _CLASSES:
-            return _CLASSES[char]
-        if char in _CONTROLS:
-            return ((_CONTROLS[char], _CONTROLS[char]),)
-        if char in "xu":
-            return ((code := self._code(2 if char == "x" else 4), code),)
-        if char == "c":
-            letter = self._text[self._at : self._at + 1]
-            self._at += 1
-            if not (letter.isascii() and letter.isalpha()):
-                raise UnsupportedSchema(f"pattern {self._text!r}: \\c")
-            return ((ord(letter) % 32, ord(letter) % 32),)
-        return ((ord(char), ord(char)),)
-
-    def _code(self, digits: int) -> int:
-        if self._take("{"):
-            end = self._text.find("}", self._at)
-            written, self._at = self._text[self._at : end], end + 1
-        else:
-            written = self._text[self._at : self._at + digits]
-            self._at += digits
-        try:
-            code = int(written, 16)
-        except ValueError:
-            raise UnsupportedSchema(f"pattern {self._text!r}: a code point") from None
-        if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-            raise UnsupportedSchema(f"pattern {self._text!r}: half a character")
-        return code
-
-    def _class(self) -> Ranges:
-        inverted = self._take("^")
-        found: list[tuple[int, int]] = []
-        while True:
-            if self._at >= len(self._text):
-                raise UnsupportedSchema(f"pattern {self._text!r}: a class is not closed")
-            if self._take("]"):
-                break
-            low = self._member()
-            if self._text.startswith("-", self._at) and not self._text.startswith("-]", self._at):
-                self._at += 1
-                high = self._member()
-                if len(low) == len(high) == 1 and low[0][0] == low[0][1] and high[0][0] == high[0][1]:
-                    if low[0][0] > high[0][0]:
-                        raise UnsupportedSchema(f"pattern {self._text!r}: a range that is turned round")
-                    found.append((low[0][0], high[0][0]))
-                else:
-                    found += (*low, (0x2D, 0x2D), *high)
-            else:
-                found += low
-        ranges = self._cased(joined(found))
-        return without(EVERY, ranges) if inverted else ranges
-
-    def _member(self) -> Ranges:
-        if self._at >= len(self._text):
-            raise UnsupportedSchema(f"pattern {self._text!r}: a class is not closed")
-        char = self._text[self._at]
-        self._at += 1
-        if char != "\\":
-            return ((ord(char), ord(char)),)
-        if self._at >= len(self._text):
-            raise UnsupportedSchema(f"pattern {self._text!r}: ends in a backslash")
-        if self._text[self._at] == "b":
-            self._at += 1
-            return ((0x08, 0x08),)
-        if self._text[self._at] in "pPBk123456789":
-            raise UnsupportedSchema(f"pattern {self._text!r}: \\{self._text[self._at]}")
-        return self._escaped()
-
-    def _take(self, token: str) -> bool:
-        if self._text.startswith(token, self._at):
-            self._at += len(token)
-            return True
-        return False
+        letters = [chr(code) for code in (*range(0x41, 0x5B), *range(0x61, 0x7B)) if contains(ranges, code)]
+        return joined((*ranges, *points("".join(letters).swapcase())))
 
 
-def shortest(node: Node) -> int:
-    """Return the length of the shortest text."""
-    match node:
-        case Text(value):
-            return len(value)
-        case Seq(parts):
-            return sum(map(shortest, parts))
-        case Alt(choices):
-            return min(map(shortest, choices), default=0)
-        case Repeat(part, least, _):
-            return least * shortest(part)
-        case _:
-            return 1
-
-
-def longest(node: Node) -> float:
-    """Return the length of the longest text, or infinity."""
-    match node:
-        case Text(value):
-            return len(value)
-        case Seq(parts):
-            return sum(map(longest, parts))
-        case Alt(choices):
-            return max(map(longest, choices), default=0)
-        case Repeat(part, _, most):
-            return math.inf if most is None else most * longest(part)
-        case _:
-            return 1
+def contains(ranges: Ranges, code: int) -> bool:
+    return any(low <= code <= high for low, high in ranges)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
+from edgevox.llm.grammar.check import is_found
 from edgevox.llm.grammar.language import UnsupportedSchema
 
 Schema: TypeAlias = Any
@@ -22,12 +22,11 @@ Flat: TypeAlias = dict[str, Any]
 
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _MOST_COMBINATIONS = 64
+_MOST_BRANCHES = 1000
 _COMBINING = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "const", "nullable"))
 # Conditions that a grammar cannot express. They are left to validation.
 _BEYOND = ("not", "if", "dependentSchemas", "dependentRequired", "dependencies", "contains", "unevaluatedItems")
 _SPECIAL = _COMBINING | frozenset(_BEYOND)
-_GREATER = ("minimum", "minLength", "minItems", "minProperties")
-_LESSER = ("maximum", "maxLength", "maxItems", "maxProperties")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +91,8 @@ class SchemaDocument:
             branches = self._list(schema, key)
             if branches:
                 factors.append([flat for branch in branches for flat in self.flat(branch, trail)])
+                if len(factors[-1]) > _MOST_BRANCHES:
+                    raise UnsupportedSchema("too many branches of anyOf and oneOf")
         return factors
 
     def _base(self, schema: Mapping[str, Any]) -> Flat:
@@ -185,43 +186,28 @@ def merged(one: Flat, other: Flat) -> Flat:
     if not one or not other:
         return dict(one or other)
     result = {**one, **other}
-    for key in one.keys() & other.keys():
-        mine, theirs = one[key], other[key]
-        if key in _GREATER and is_number(mine) and is_number(theirs):
-            result[key] = max(mine, theirs)
-        elif key in _LESSER and is_number(mine) and is_number(theirs):
-            result[key] = min(mine, theirs)
-        elif key == "type":
-            result[key] = _common_types(mine, theirs)
-        elif key == "enum":
-            known = set(map(value_key, theirs))
-            result[key] = [value for value in mine if value_key(value) in known]
-        elif key == "required":
-            result[key] = [*mine, *(name for name in theirs if name not in mine)]
-        elif key == "pattern":
-            result[key] = (*mine, *theirs)
-        elif key == "multipleOf" and isinstance(mine, int) and isinstance(theirs, int):
-            result[key] = math.lcm(mine, theirs)
-        elif key in ("items", "additionalProperties", "propertyNames", "unevaluatedProperties", "additionalItems"):
-            result[key] = all_of(mine, theirs)
-        elif key == "patternProperties":
-            result[key] = {**mine, **{name: all_of(mine.get(name, True), theirs[name]) for name in theirs}}
-        elif key == "uniqueItems":
-            result[key] = mine or theirs
-    if "exclusiveMinimum" in one and "exclusiveMinimum" in other:
-        result["exclusiveMinimum"] = _tighter(one, other, "exclusiveMinimum", max)
-    if "exclusiveMaximum" in one and "exclusiveMaximum" in other:
-        result["exclusiveMaximum"] = _tighter(one, other, "exclusiveMaximum", min)
+    for key in one.keys() & other.keys() & _MERGED.keys():
+        result[key] = _MERGED[key](one[key], other[key])
     if "properties" in one or "properties" in other:
-        result["properties"] = _merged_properties(one, other)
+        result["properties"] = _merged_members(one, other, "properties", "additionalProperties")
     if "prefixItems" in one and "prefixItems" in other:
-        result["prefixItems"] = _merged_items(one, other)
+        result["prefixItems"] = list(_merged_members(one, other, "prefixItems", "items").values())
     return result
 
 
-def _tighter(one: Flat, other: Flat, key: str, pick: Callable[..., Any]) -> Any:  # noqa: ANN401  (a JSON value)
-    mine, theirs = one[key], other[key]
-    return pick(mine, theirs) if is_number(mine) and is_number(theirs) else theirs
+def _merged_members(one: Flat, other: Flat, key: str, rest: str) -> dict[str | int, Schema]:
+    """Merge members by name, or items by position; one that only one schema has matches the rest of the other."""
+    mine, theirs = (_by_place(flat.get(key)) for flat in (one, other))
+    my_rest, their_rest = one.get(rest, True), other.get(rest, True)
+    return {at: all_of(mine.get(at, my_rest), theirs.get(at, their_rest)) for at in {**mine, **theirs}}
+
+
+def _by_place(members: Schema) -> Mapping[str | int, Schema]:
+    return members if isinstance(members, Mapping) else dict(enumerate(members)) if isinstance(members, list) else {}
+
+
+def _bound(pick: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda mine, theirs: pick(mine, theirs) if is_number(mine) and is_number(theirs) else theirs
 
 
 def _common_types(mine: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
@@ -232,31 +218,26 @@ def _common_types(mine: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]
     return tuple(found)
 
 
-def _merged_properties(one: Flat, other: Flat) -> Flat:
-    mine, theirs = one.get("properties", {}), other.get("properties", {})
-    if not isinstance(mine, Mapping) or not isinstance(theirs, Mapping):
-        return dict(mine if isinstance(mine, Mapping) else {})
-    found = {}
-    for name in (*mine, *(name for name in theirs if name not in mine)):
-        if name in mine and name in theirs:
-            found[name] = all_of(mine[name], theirs[name])
-        elif name in mine:
-            found[name] = all_of(mine[name], other.get("additionalProperties", True))
-        else:
-            found[name] = all_of(theirs[name], one.get("additionalProperties", True))
-    return found
+def _common_values(mine: Sequence[Any], theirs: Sequence[Any]) -> list[Any]:
+    known = set(map(value_key, theirs))
+    return [value for value in mine if value_key(value) in known]
 
 
-def _merged_items(one: Flat, other: Flat) -> list[Schema]:
-    mine, theirs = one["prefixItems"], other["prefixItems"]
-    size = max(len(mine), len(theirs))
-    return [
-        all_of(
-            mine[at] if at < len(mine) else one.get("items", True),
-            theirs[at] if at < len(theirs) else other.get("items", True),
-        )
-        for at in range(size)
-    ]
+_MERGED: dict[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), _bound(max)),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), _bound(min)),
+    **dict.fromkeys(
+        ("items", "additionalItems", "additionalProperties", "unevaluatedProperties", "propertyNames"), all_of
+    ),
+    "type": _common_types,
+    "enum": _common_values,
+    "required": lambda mine, theirs: [*mine, *(name for name in theirs if name not in mine)],
+    "pattern": lambda mine, theirs: (*mine, *theirs),
+    "patternProperties": lambda mine, theirs: {**mine, **{at: all_of(mine.get(at, True), theirs[at]) for at in theirs}},
+    "multipleOf": lambda mine, theirs: (
+        math.lcm(mine, theirs) if isinstance(mine, int) and isinstance(theirs, int) else theirs
+    ),
+}
 
 
 def is_number(value: object) -> bool:
@@ -270,42 +251,76 @@ def value_key(value: object) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def type_of(value: object) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case None:
-            return "null"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() else "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"
+def _type_of(value: object) -> str:
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next((name for kind, name in _PYTHON_TYPES.items() if isinstance(value, kind)), "array")
+
+
+_PYTHON_TYPES: dict[type, str] = {bool: "boolean", type(None): "null", int: "integer", str: "string", Mapping: "object"}
 
 
 def fits(value: object, flat: Flat) -> bool:
     """Whether an enum value matches the other conditions (as far as they apply to a scalar)."""
-    kind = type_of(value)
+    kind = _type_of(value)
     types = flat.get("type", TYPES)
     if kind not in types and not (kind == "integer" and "number" in types):
         return False
     if isinstance(value, str):
         patterns = flat.get("pattern", ())
         return flat.get("minLength", 0) <= len(value) <= flat.get("maxLength", math.inf) and all(
-            _found(pattern, value) for pattern in patterns
+            is_found(pattern, value, otherwise=True) for pattern in patterns if isinstance(pattern, str)
         )
     if isinstance(value, int | float) and not isinstance(value, bool):
         return bool(flat.get("minimum", -math.inf) <= value <= flat.get("maximum", math.inf))
     return True
 
 
-def _found(pattern: object, value: str) -> bool:
-    try:
-        return isinstance(pattern, str) and re.search(pattern, value) is not None
-    except re.error:
-        return True
+class Members:
+    """The members of one object: `names` in the order of the schema, and the `others` that may follow."""
+
+    def __init__(self, flat: Flat, warn: Callable[[str], None]) -> None:
+        self._named = _mapping(flat, "properties", warn)
+        self.by_pattern = _mapping(flat, "patternProperties", warn)
+        self.required = _required(flat, warn)
+        self.names = tuple(dict.fromkeys((*self._named, *self.required)))
+        self.key_schema = flat.get("propertyNames", True)
+        # Additional members are allowed only if the schema names none, or asks for them.
+        is_open = "properties" not in flat and "patternProperties" not in flat
+        asked = flat.get("additionalProperties", flat.get("unevaluatedProperties"))
+        self.others = is_open if asked is None else asked
+        self._undeclared = True if asked is None else asked
+
+    def schema_of(self, name: str) -> Schema:
+        matching = [schema for pattern, schema in self.by_pattern.items() if is_found(pattern, name, otherwise=False)]
+        if name in self._named:
+            return all_of(self._named[name], *matching)
+        return all_of(*matching) if matching else self._undeclared
+
+    def may_have(self, name: str) -> bool:
+        """Whether `propertyNames` allows this name."""
+        schema = self.key_schema
+        if not isinstance(schema, Mapping):
+            return schema is not False
+        patterns = (schema["pattern"],) if "pattern" in schema else ()
+        return fits(name, {**schema, "pattern": patterns, "type": ("string",)}) and (
+            "enum" not in schema or name in schema["enum"]
+        )
+
+
+def _mapping(flat: Flat, key: str, warn: Callable[[str], None]) -> Mapping[str, Schema]:
+    found = flat.get(key, {})
+    if isinstance(found, Mapping):
+        return found
+    warn(f"{key} is not an object")
+    return {}
+
+
+def _required(flat: Flat, warn: Callable[[str], None]) -> Sequence[str]:
+    found = flat.get("required", ())
+    if isinstance(found, bool):
+        return ()  # Draft 3 has a boolean at each member; it has no meaning here.
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        warn("required is not a list")
+        return ()
+    return [name for name in found if isinstance(name, str)]

@@ -3,72 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 from json.encoder import encode_basestring
+from types import MappingProxyType
 
-from edgevox.llm.grammar.language import Alt, Chars, Node, Ranges, Ref, Repeat, Rule, Rules, Seq, Text
-
-# llama.cpp expands every repetition, allows at most 2,000, and takes quadratic time.
-_BLOCK = 256
-# A rule that never matches: no character follows the last code point.
-_NOTHING = '"\\x01" [^\\x01-\\U0010FFFF]'
+from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ref, Repeat, Rule, Rules, Seq, Text
 
 
-@dataclass(frozen=True, slots=True)
-class GrammarText:
-    """The same language in both syntaxes."""
-
-    gbnf: str
-    lark: str
-
-
-def serialize(rules: Rules, root: str = "root") -> GrammarText:
-    """Write the rules reachable from `root`, which comes first."""
+def serialize(rules: Rules, root: str = "root") -> tuple[str, str]:
+    """Write the rules reachable from `root`, which comes first, as GBNF and as Lark."""
     found = _reachable(rules, root)
-    return GrammarText(_gbnf(found), _lark(found, root))
-
-
-def _gbnf(found: dict[str, Rule]) -> str:
-    lines = []
-    for name, rule in found.items():
-        writer = _GbnfWriter(name)
-        lines.append(f"{name} ::= {writer.write(rule.node)}\n")
-        lines += writer.parts
-    return "".join(lines)
-
-
-def _lark(found: dict[str, Rule], root: str) -> str:
-    """Tokens become terminals, which llguidance's lexer reads at once."""
+    gbnf = _GbnfWriter({name: name for name in found})
+    in_gbnf = (gbnf.rule(name, rule.node) for name, rule in found.items())
+    # Tokens become terminals, which llguidance's lexer reads at once.
     names = {name: (name.upper() if rule.token else name.lower()).replace("-", "_") for name, rule in found.items()}
-    in_rules, in_tokens = _LarkWriter(names, cuts_texts=True), _LarkWriter(names, cuts_texts=False)
-    lines = [f"start: {names[root]}\n"]
-    for name, rule in found.items():
-        writer = in_tokens if rule.token else in_rules
-        lines.append(f"{names[name]}: {writer.write(rule.node)}\n")
-    return "".join(lines)
+    in_rules, in_tokens = _LarkRuleWriter(names), _Writer(names)
+    in_lark = (
+        f"{names[name]}: {(in_tokens if rule.token else in_rules).write(rule.node)}\n" for name, rule in found.items()
+    )
+    return "".join(in_gbnf), "".join((f"start: {names[root]}\n", *in_lark))
 
 
 def _reachable(rules: Rules, root: str) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
-    waiting = [root]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found[name] = rules.by_name[name]
-            waiting += reversed(_refs(found[name].node))
-    return found
-
-
-def _refs(node: Node) -> list[str]:
-    found: list[str] = []
-    waiting = [node]
+    waiting: list[Node] = [Ref(root)]
     while waiting:
         match waiting.pop():
-            case Ref(name):
-                found.append(name)
-            case Seq(parts) | Alt(parts):
+            case Ref(name) if name not in found:
+                found[name] = rules.by_name[name]
+                waiting.append(found[name].node)
+            case Seq(parts) | Alt(parts) | Both(parts):
                 waiting += reversed(parts)
             case Repeat(part):
                 waiting.append(part)
@@ -77,160 +40,129 @@ def _refs(node: Node) -> list[str]:
     return found
 
 
-# --- GBNF
+class _Writer:
+    """Writes nodes as a terminal of Lark; `names` are those of the rules in this syntax."""
 
+    _nothing = "/[^\\x{0}-\\x{10FFFF}]/"
 
-class _GbnfWriter:
-    """Writes one rule, and `parts` of it as separate rules.
-
-    llama.cpp expands every repetition up to a limit, so a repeated part becomes a rule.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.parts: list[str] = []
-        self._name = name
-
-    def write(self, node: Node) -> str:
-        match node:
-            case Text(value):
-                return f'"{_gbnf_text(value)}"'
-            case Chars(ranges):
-                return _gbnf_class(ranges)
-            case Ref(name):
-                return name
-            case Seq(parts):
-                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
-            case Alt(choices):
-                return " | ".join(map(self.write, choices)) or _NOTHING
-            case Repeat(part, 0, 1):
-                return f"{_atom(part, self.write)}?"
-            case Repeat(part, least, most):
-                return self._repeat(self._named(part), least, most)
-
-    def _named(self, part: Node) -> str:
-        if isinstance(part, Chars | Ref):
-            return self.write(part)
-        written = self.write(part)
-        name = f"{self._name}--{len(self.parts) + 1}"
-        self.parts.append(f"{name} ::= {written}\n")
-        return name
-
-    def _repeat(self, part: str, least: int, most: int | None) -> str:
-        if least <= _BLOCK and (most is None or most - least <= _BLOCK * 2):
-            return part + _count(least, most)
-        pieces = []
-        if least >= _BLOCK:
-            block = self._block(part)
-            pieces.append(f"{block}{{{least // _BLOCK}}}")
-        if least % _BLOCK:
-            pieces.append(f"{part}{{{least % _BLOCK}}}")
-        if most is None:
-            pieces.append(f"{part}*")
-        elif most > least:
-            pieces.append(self._up_to(part, most - least))
-        return f"({' '.join(pieces)})"
-
-    def _up_to(self, part: str, most: int) -> str:
-        """Write full blocks and a partial one at the end, so that the grammar is unambiguous."""
-        written = f"{part}{{0,{most % _BLOCK}}}" if most % _BLOCK else '""'
-        if most >= _BLOCK:
-            block = self._block(part)
-            for _ in range(most // _BLOCK):
-                written = f"({part}{{0,{_BLOCK - 1}}} | {block} {written})"
-        return written
-
-    def _block(self, part: str) -> str:
-        name = f"{self._name}--block-{len(self.parts) + 1}"
-        self.parts.append(f"{name} ::= {part}{{{_BLOCK}}}\n")
-        return name
-
-
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
-_SPECIAL = re.compile(r"[^ !#-\[\]-~]")
-
-
-def _gbnf_text(value: str) -> str:
-    return value if _PLAIN.fullmatch(value) else _SPECIAL.sub(_gbnf_special, value)
-
-
-def _gbnf_special(char: re.Match[str]) -> str:
-    return char[0] if char[0] not in '"\\' and char[0].isprintable() else _gbnf_code(ord(char[0]))
-
-
-@lru_cache(maxsize=1024)
-def _gbnf_class(ranges: Ranges) -> str:
-    return f"[{''.join(_gbnf_range(first, last) for first, last in ranges)}]"
-
-
-def _gbnf_range(first: int, last: int) -> str:
-    return _class_char(first) if first == last else f"{_class_char(first)}-{_class_char(last)}"
-
-
-def _class_char(code: int) -> str:
-    return chr(code) if code < 0x80 and chr(code).isalnum() else _gbnf_code(code)
-
-
-def _gbnf_code(code: int) -> str:
-    match code:
-        case 0x0A:
-            return "\\n"
-        case 0x22:
-            return '\\"'
-        case 0x5C:
-            return "\\\\"
-        case _ if code < 0x80:
-            return f"\\x{code:02X}"
-        case _ if code <= 0xFFFF:
-            return f"\\u{code:04X}"
-        case _:
-            return f"\\U{code:08X}"
-
-
-# --- Lark
-
-# llguidance's lexer takes the longest match and does not backtrack: `{` must not be one lexeme where `{"a"` may be
-# another. So texts are split at the same places everywhere.
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
-
-
-class _LarkWriter:
-    def __init__(self, names: dict[str, str], *, cuts_texts: bool) -> None:
+    def __init__(self, names: dict[str, str]) -> None:
         self._names = names
-        self._cuts_texts = cuts_texts
+        self._classes: dict[Chars, str] = {}
 
     def write(self, node: Node) -> str:
         match node:
             case Text(value):
-                if not self._cuts_texts:
-                    return encode_basestring(value)
-                pieces = [encode_basestring(piece) for piece in _PIECE.findall(value)]
-                return f"({' '.join(pieces)})" if len(pieces) > 1 else pieces[0] if pieces else '""'
-            case Chars(ranges):
-                return _lark_class(ranges)
+                return self._text(value)
+            case Chars():
+                if node not in self._classes:
+                    self._classes[node] = self._class("".join(map(self._range, node.ranges)))
+                return self._classes[node]
             case Ref(name):
                 return self._names[name]
             case Seq(parts):
-                return " ".join(_atom(part, self.write, (Alt,)) for part in parts)
+                return " ".join(
+                    self._atom(part) if isinstance(part, Alt | Both) else self.write(part) for part in parts
+                )
             case Alt(choices):
-                return " | ".join(map(self.write, choices)) or "/[^\\x{0}-\\x{10FFFF}]/"
+                return " | ".join(map(self.write, choices)) or self._nothing
+            case Both(parts):
+                return self._both(parts)
             case Repeat(part, least, most):
-                return _atom(part, self.write) + _count(least, most)
+                return self._repeat(self._atom(part), least, most)
+
+    def _atom(self, node: Node) -> str:
+        return f"({self.write(node)})" if isinstance(node, Seq | Alt | Repeat | Both) else self.write(node)
+
+    def _text(self, value: str) -> str:
+        return encode_basestring(value)
+
+    def _class(self, ranges: str) -> str:
+        return f"/[{ranges}]/"
+
+    def _range(self, codes: tuple[int, int]) -> str:
+        first, last = map(self._code, codes)
+        return first if first == last else f"{first}-{last}"
+
+    def _code(self, code: int) -> str:
+        return f"\\x{{{code:X}}}"
+
+    def _both(self, parts: tuple[Node, ...]) -> str:
+        return " & ".join(map(self._atom, parts))
+
+    def _repeat(self, part: str, least: int, most: int | None) -> str:
+        return part + _count(least, most)
 
 
-@lru_cache(maxsize=1024)
-def _lark_class(ranges: Ranges) -> str:
-    return f"/[{''.join(_lark_range(first, last) for first, last in ranges)}]/"
+class _LarkRuleWriter(_Writer):
+    """Writes nodes as a rule of Lark."""
+
+    # llguidance's lexer takes the longest match and does not backtrack: `{` must not be one lexeme where `{"a"` may be
+    # another. So the texts of rules are split at the same places everywhere.
+    _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|\n|<[^<>"\n]*>?|[{}\[\](),:] ?|[^"{}\[\](),:<\n]+|"')
+
+    def _text(self, value: str) -> str:
+        pieces = [encode_basestring(piece) for piece in self._PIECE.findall(value)]
+        return f"({' '.join(pieces)})" if len(pieces) > 1 else pieces[0] if pieces else '""'
 
 
-def _lark_range(first: int, last: int) -> str:
-    return f"\\x{{{first:X}}}" if first == last else f"\\x{{{first:X}}}-\\x{{{last:X}}}"
+class _GbnfWriter(_Writer):
+    """Writes GBNF. llama.cpp limits nested repetitions, so what is repeated inside another one becomes a rule."""
 
+    # A rule that never matches: no character follows the last code point.
+    _nothing = '"\\x01" [^\\x01-\\U0010FFFF]'
+    # llama.cpp expands every repetition, allows at most 2,000, and takes quadratic time.
+    _BLOCK = 256
+    _SPECIAL = re.compile(r"[^ !#-\[\]-~]")
+    _SHORT = MappingProxyType({0x0A: "\\n", 0x22: '\\"', 0x5C: "\\\\"})
 
-# --- both
+    def rule(self, name: str, node: Node) -> str:
+        """Write a rule and the rules of its parts."""
+        self._name = name
+        self._parts: list[str] = []
+        return "".join((f"{name} ::= {self.write(node)}\n", *self._parts))
 
+    def _part(self, written: str) -> str:
+        name = f"{self._name}--{len(self._parts) + 1}"
+        self._parts.append(f"{name} ::= {written}\n")
+        return name
 
-def _atom(node: Node, write: Callable[[Node], str], compound: tuple[type[Node], ...] = (Seq, Alt, Repeat)) -> str:
-    return f"({write(node)})" if isinstance(node, compound) else write(node)
+    def _text(self, value: str) -> str:
+        return f'"{self._SPECIAL.sub(self._special, value)}"'
+
+    def _special(self, char: re.Match[str]) -> str:
+        return char[0] if char[0] not in '"\\' and char[0].isprintable() else self._escape(ord(char[0]))
+
+    def _class(self, ranges: str) -> str:
+        return f"[{ranges}]"
+
+    def _code(self, code: int) -> str:
+        return chr(code) if code < 0x80 and chr(code).isalnum() else self._escape(code)
+
+    def _escape(self, code: int) -> str:
+        if code in self._SHORT:
+            return self._SHORT[code]
+        return f"\\x{code:02X}" if code < 0x80 else f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+    def _both(self, parts: tuple[Node, ...]) -> str:
+        return self.write(parts[0])
+
+    def _repeat(self, part: str, least: int, most: int | None) -> str:
+        size = self._BLOCK
+        if any(char in part for char in "{*+"):
+            part = self._part(part)
+        if least <= size and (most is None or most - least <= size * 2):
+            return part + _count(least, most)
+        block = self._part(f"{part}{{{size}}}")
+        blocks, rest = divmod(least, size)
+        written = f"{block}{{{blocks}}} {part}{{{rest}}}"
+        if most is None:
+            return f"({written} {part}*)"
+        blocks, rest = divmod(most - least, size)
+        if not blocks:
+            return f"({written} {part}{{0,{rest}}})"
+        return (
+            f"({written} ({block}{{0,{blocks - 1}}} {part}{{0,{size - 1}}} | {block}{{{blocks}}} {part}{{0,{rest}}}))"
+        )
 
 
 def _count(least: int, most: int | None) -> str:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from edgevox.llm.grammar.check import GrammarChecker
+from tests.llm.grammar.engines import GrammarChecker
 
 
 @pytest.fixture(scope="session")
 def checker(smollm2_path: Path) -> Iterator[GrammarChecker]:
-    with GrammarChecker(smollm2_path) as one:
-        yield one
+    one = GrammarChecker(smollm2_path)
+    yield one
+    one.close()

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from edgevox.core.types import ToolCall
-from edgevox.llm.grammar.check import GrammarChecker
 from edgevox.llm.grammars import build_call_grammar, reply_or_tool_grammar
 from edgevox.llm.tool_parsers import DETECTORS, parse_reply
-from tests.llm.grammar.engines import lark_accepts, sample
+from tests.llm.grammar.engines import GrammarChecker, lark_accepts, sample
 from tests.llm.grammar.schemas import obj
 
 _SEEDS = 4
@@ -90,10 +89,10 @@ def test_the_grammar_accepts_what_the_detector_writes(
     texts = [detector.render([call]) for call in CALLS]
     if parallel:
         texts += [detector.render(CALLS[:2]), detector.render(CALLS)]
-    assert [text for text in texts if not checker.check(grammar.gbnf, text).accepted] == []
-    assert lark_accepts(grammar.lark or "", texts) == [True] * len(texts)
+    assert [text for text in texts if not checker.accepts(grammar.gbnf, text)] == []
+    assert lark_accepts(grammar.lark, texts) == [True] * len(texts)
     assert all(text.startswith(grammar.triggers) for text in texts)
-    assert not any(verdict.accepted for verdict in checker.check_all(grammar.gbnf, ["", "Hello.", texts[0] + "x"]))
+    assert not any(checker.accepted(grammar.gbnf, ["", "Hello.", texts[0] + "x"]))
 
 
 @pytest.mark.engine
@@ -104,14 +103,14 @@ def test_the_detector_reads_whatever_the_grammar_lets_through(
 ) -> None:
     grammar = build_call_grammar(TOOLS, wire_format=wire_format, parallel=parallel)
     for seed in range(_SEEDS):
-        text = sample(grammar.lark or "", seed)
+        text = sample(grammar.lark, seed)
         reply = parse_reply(text, preset_parsers=[wire_format], tools=TOOLS)
         assert reply.calls, text
         assert parallel or len(reply.calls) == 1, text
         assert [call for call in reply.calls if call.error is not None] == [], text
         assert (reply.rejected, reply.text.strip(), reply.reasoning) == ((), "", ""), text
         if checker.can_write(text):
-            assert checker.check(grammar.gbnf, text).accepted, text
+            assert checker.accepts(grammar.gbnf, text), text
 
 
 @pytest.mark.engine
@@ -120,12 +119,12 @@ def test_free_text_may_hold_a_valid_call_and_no_other(wire_format: str, checker:
     detector = DETECTORS[wire_format]()
     grammar = reply_or_tool_grammar(TOOLS, wire_format=wire_format)
     call = detector.render(CALLS[:1])
-    assert checker.check(grammar, "").accepted
+    assert checker.accepts(grammar, "")
     # Where a bare bracket begins a call, free text has none.
     assert detector.wrapper is not None
     bracket = "" if "[" in detector.wrapper.triggers else "[see] "
-    assert checker.check(grammar, f"It is 5 < 6, {bracket}{{this}}.\n").accepted
-    assert checker.check(grammar, call).accepted
-    assert checker.check(grammar, f"Sure. {call}").accepted
-    assert not checker.check(grammar, call.replace("set_light", "launch")).accepted
-    assert not checker.check(grammar, f"Sure. {call[:-2]}").accepted
+    assert checker.accepts(grammar, f"It is 5 < 6, {bracket}{{this}}.\n")
+    assert checker.accepts(grammar, call)
+    assert checker.accepts(grammar, f"Sure. {call}")
+    assert not checker.accepts(grammar, call.replace("set_light", "launch"))
+    assert not checker.accepts(grammar, f"Sure. {call[:-2]}")
