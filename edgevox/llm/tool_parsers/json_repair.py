@@ -17,21 +17,15 @@ JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, J
 
 MAX_DEPTH = 100
 
-_LITERALS: dict[str, bool | None] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "True": True,
-    "False": False,
-    "None": None,
-}
+LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 _SPACE = re.compile(r"[ \t\r\n]*+")
 # What may follow a string: punctuation, the end, the next key where a comma is missing, or another string.
 _CLOSES_STRING = re.compile(
     r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}])"""
 )
-_STRING_STEP = {
+# Up to the closing quote, or the end of the text, or a backslash at the end.
+STRING_CONTENT = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
 }
@@ -102,6 +96,14 @@ def loads(text: str, *, depth: int = 0) -> JsonValue:
     return Reader(text).whole()
 
 
+def loads_object(text: str, *, depth: int = 0) -> dict[str, JsonValue]:
+    """Parse `text` as an object of arguments. Raises Unreadable."""
+    value = loads(text, depth=depth)
+    if not isinstance(value, dict):
+        raise Unreadable("the arguments are not an object")
+    return value
+
+
 class Reader:
     """A cursor over one text. `raw_quotes` are additional string delimiters without escapes."""
 
@@ -135,16 +137,21 @@ class Reader:
         char = self.peek()
         if char == "":
             raise Truncated("the text ends where a value should stand")
-        if char in "\"'":
-            return self.string()
         if char == "{":
             return self._nested(self._mapping)
         if char in "[(":
             return self._nested(self._sequence)
+        text = self._quoted(char)
+        return self._bare_value() if text is None else text
+
+    def _quoted(self, char: str) -> str | None:
+        """Read the string that begins with `char`, if one does."""
+        if char and char in "\"'":
+            return self.string()
         for quote in self._raw_quotes:
             if self.text.startswith(quote, self.pos):
                 return self._raw_string(quote)
-        return self._bare_value()
+        return None
 
     def expect_end_of_value(self, closers: str) -> None:
         """Raises Unreadable unless one of `closers` or the end of the text comes next."""
@@ -160,7 +167,7 @@ class Reader:
                 start, self.pos = self.pos + 3, end + 3
                 return _unescape(text[start:end])
         start = pos = self.pos + 1
-        step = _STRING_STEP[quote]
+        step = STRING_CONTENT[quote]
         while True:
             inside = step.match(text, pos)
             assert inside is not None
@@ -180,11 +187,9 @@ class Reader:
     def key(self) -> str:
         """Read a key, quoted or not, up to its colon or equals sign."""
         char = self.peek()
-        if char and char in "\"'":
-            return self.string()
-        for quote in self._raw_quotes:
-            if self.text.startswith(quote, self.pos):
-                return self._raw_string(quote)
+        text = self._quoted(char)
+        if text is not None:
+            return text
         word = _KEY.match(self.text, self.pos)
         if word is None:
             raise (Unreadable if char else Truncated)(f"no key where {self.text[self.pos : self.pos + 20]!r} stands")
@@ -304,22 +309,18 @@ class Reader:
         for quote in self._raw_quotes:
             if written.endswith(quote):
                 self.pos = pos
-                return _without_stray_quotes(written.removesuffix(quote))
+                text = written.removesuffix(quote)
+                # The opening delimiter was missing, and a quote stood in for it.
+                is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+                return text[1:-1] if is_quoted else text
         if not written:
             raise Unreadable(f"no value where {text[start : start + 20]!r} stands")
         self.pos = pos
-        if written in _LITERALS:
-            return _LITERALS[written]
+        if written in LITERALS:
+            return LITERALS[written]
         if pos >= len(text):
             raise Truncated(f"the text ends inside {written[:20]!r}")
         return Unquoted(written)
-
-
-def _without_stray_quotes(text: str) -> str:
-    # The opening delimiter was missing and an ordinary quote stood in for it.
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    return text
 
 
 def _integer(text: str) -> int | float:
