@@ -15,6 +15,7 @@ from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.llm.hooks_slm.result_text import outcome_sentence, turn_note, turn_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers.base import OfferedTools
+from edgevox.llm.tool_parsers.coerce import properties_of
 
 _MAX_OPTIONAL = 8
 _MAX_CHOICES = 10
@@ -31,7 +32,7 @@ _KINDS = {
 
 def explained(tool: str, schema: Mapping[str, Any]) -> str:
     """Describe all parameters of the tool."""
-    properties, needed = _properties(schema), required(schema)
+    properties, needed = properties_of(schema), required(schema)
     optional = [_parameter(name, slot) for name, slot in properties.items() if name not in needed]
     if len(optional) > _MAX_OPTIONAL:
         optional[_MAX_OPTIONAL:] = ["others"]
@@ -43,7 +44,7 @@ def explained(tool: str, schema: Mapping[str, Any]) -> str:
 
 def needs(schema: Mapping[str, Any]) -> str:
     """Describe the required parameters of a tool that has some."""
-    properties = _properties(schema)
+    properties = properties_of(schema)
     return f"needs {listed(_parameter(name, properties.get(name)) for name in required(schema))}"
 
 
@@ -57,11 +58,6 @@ def listed(words: Iterable[str]) -> str:
     """Return `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = schema.get("properties")
-    return properties if isinstance(properties, Mapping) else {}
 
 
 def _parameter(name: str, schema: object) -> str:
@@ -100,7 +96,7 @@ def _members(schema: Mapping[str, Any]) -> str:
     items = schema.get("items")
     if isinstance(items, Mapping) and (kind := _kind(items)):
         return f" of {kind}"
-    properties = _properties(schema)
+    properties = properties_of(schema)
     return f" with {listed(properties)}" if properties else ""
 
 
@@ -171,16 +167,21 @@ class SchemaError(_OfferHook):
 
 def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
     """Return the required parameters of a call that has no arguments."""
-    needed = required(offered.schema(call.name) or {})
-    return needed if needed and _is_empty(call.arguments) else ()
+    return required(offered.schema(call.name) or {}) if _arguments(call) in (None, {}) else ()
 
 
-def _is_empty(arguments: str) -> bool:
+def _arguments(call: ToolCall) -> object:
+    """Return the arguments without nulls, or the text that is not JSON. 1.0 is 1."""
     try:
-        found = json.loads(arguments or "{}")
+        found = json.loads(call.arguments or "{}", parse_float=_number)
     except (ValueError, RecursionError):
-        return False
-    return found is None or (isinstance(found, dict) and all(value is None for value in found.values()))
+        return call.arguments.strip()
+    return {key: value for key, value in found.items() if value is not None} if isinstance(found, dict) else found
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 _MAX_SHOWN_CHARS = 160
@@ -277,18 +278,7 @@ class RepeatedCall(Hook):
 
 def _key(call: ToolCall) -> str:
     """Normalise a call: order of keys, white space, 1.0 and nulls do not matter."""
-    try:
-        arguments = json.loads(call.arguments or "{}", parse_float=_number)
-    except (ValueError, RecursionError):
-        arguments = call.arguments.strip()
-    if isinstance(arguments, dict):
-        arguments = {key: value for key, value in arguments.items() if value is not None}
-    return json.dumps([call.name, arguments], sort_keys=True)
-
-
-def _number(text: str) -> int | float:
-    number = float(text)
-    return int(number) if number.is_integer() else number
+    return json.dumps([call.name, _arguments(call)], sort_keys=True)
 
 
 def _requested_times(text: str) -> int:
@@ -335,7 +325,7 @@ class CopiedWords(_OfferHook):
         offer = self._offer(run)
         if offer.wire_format != COPYING_FORMAT or call.name == RESPOND_NAME:  # its text is the model's own
             return None
-        properties = _properties(offer.tools.schema(call.name) or {})
+        properties = properties_of(offer.tools.schema(call.name) or {})
         arguments = json.loads(call.arguments)
         corrected = {
             name: correct_copied_words(value, run.text) if _is_free_text(value, properties.get(name, {})) else value

@@ -164,7 +164,7 @@ class _Coercion:
         self, arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue]
     ) -> tuple[dict[str, JsonValue], list[str]]:
         schema = self._resolve(self._root)
-        properties = _properties(schema)
+        properties = properties_of(schema)
         given = dict(arguments)
         only = positional[0] if len(positional) == 1 and not given else None
         if isinstance(only, dict) and all(key in properties for key in only):
@@ -180,7 +180,7 @@ class _Coercion:
         return self._object(given, schema, ""), self._problems
 
     def _object(self, given: Mapping[str, JsonValue], schema: Mapping[str, Any], path: str) -> dict[str, JsonValue]:
-        properties = _properties(schema)
+        properties = properties_of(schema)
         extra = schema.get("additionalProperties")
         fitted: dict[str, JsonValue] = {}
         for written, value in given.items():
@@ -210,12 +210,10 @@ class _Coercion:
             options = schema.get(union)
             if isinstance(options, list | tuple) and options:
                 return self._any_of(value, options, path)
-        types = _types(schema)
-        choices = schema.get("enum")
-        if "const" in schema:
-            choices = [schema["const"]]
+        choices = [schema["const"]] if "const" in schema else schema.get("enum")
         if isinstance(choices, list | tuple) and choices:
             return self._choice(value, choices, path)
+        types = _types(schema)
         if not types:
             return settle(value)
         for kind in types:
@@ -296,7 +294,8 @@ class _Coercion:
         return {}
 
 
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schemas of an object's members by name."""
     properties = schema.get("properties")
     return properties if _is_mapping(properties) else {}
 
