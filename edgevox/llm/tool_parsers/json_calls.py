@@ -141,7 +141,8 @@ class JsonCalls(CallSequence):
             if whole is not None:
                 value, self.pos = whole
                 self._state = self._between
-                self._take(self.text[start : self.pos], value)
+                raw = self.text[start : self.pos]
+                self._take(raw, self._calls_of(value, raw))
                 return
         self._name = ""
         preview = ArgumentsPreview(begins=self._begins_arguments) if self._previews else None
@@ -161,19 +162,21 @@ class JsonCalls(CallSequence):
             return Verdict.MORE
         self._state = self._between
         self._cut_off = not self._brackets.closed
-        self._take(raw)
+        self._take(raw, self._read(raw))
         return None
 
-    def _read(self, raw: str, value: JsonValue = None) -> list[RawCall]:
+    def _read(self, raw: str) -> list[RawCall]:
         """Return the calls of one object, damaged or not."""
-        if value is None:
-            try:
-                value = loads(raw, depth=self._brackets.depth)
-            except Unreadable as err:
-                if shorter := self._shortened(raw):
-                    return self._read(shorter)
-                early = "the output ended early: " if isinstance(err, Truncated) else ""
-                return [damaged_call(raw, f"{early}{err}")]
+        try:
+            value = loads(raw, depth=self._brackets.depth)
+        except Unreadable as err:
+            if shorter := self._shortened(raw):
+                return self._read(shorter)
+            early = "the output ended early: " if isinstance(err, Truncated) else ""
+            return [damaged_call(raw, f"{early}{err}")]
+        return self._calls_of(value, raw)
+
+    def _calls_of(self, value: JsonValue, raw: str) -> list[RawCall]:
         calls = calls_of(value, raw, self.opening.offered)
         if calls is None:
             return [damaged_call(raw, "not the shape of a call")]
@@ -182,8 +185,8 @@ class JsonCalls(CallSequence):
                 call.id = None
         return calls
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        self.calls += self._read(raw, value)
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
+        self.calls += calls
 
 
 def json_between(begin: str, end: str) -> Form:
@@ -224,12 +227,8 @@ class BareJsonCalls(JsonCalls):
         self._begin_object(opened="" if marker == "[" else marker)
         return None
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        if self.committed:
-            super()._take(raw, value)
-            return
-        calls = self._read(raw, value)
-        if all(self._is_call(call) for call in calls):
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
+        if self.committed or all(map(self._is_call, calls)):
             self.calls += calls
             self.committed = True
         else:
@@ -273,8 +272,7 @@ class FencedCalls(JsonCalls):
         self.committed = False
         return verdict
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        calls = self._read(raw, value)
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
         self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
         self.spent += len(raw)
         self._found += calls

@@ -29,19 +29,8 @@ STRING_CONTENT = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
 }
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_SIMPLE_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "\\": "\\",
-    '"': '"',
-    "'": "'",
-    "/": "/",
-    "\n": "",
-}
+_ESCAPE_SEQUENCE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", '"': '"', "'": "'", "/": "/", "\n": ""}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE = re.compile(r"[^,\]\[{}()\n]*+")
 _NEXT_KEY = re.compile(r"""["'][\w$.-]++["'][ \t\r\n]*+:""")
@@ -336,7 +325,7 @@ def _unescape(text: str) -> str:
         return text
     # With escaped backslashes removed, each remaining backslash begins an escape.
     parts = text.split("\\\\")
-    return join_surrogates("\\".join(_ESCAPE.sub(_escaped, part) if "\\" in part else part for part in parts))
+    return join_surrogates("\\".join(_ESCAPE_SEQUENCE.sub(_escaped, part) if "\\" in part else part for part in parts))
 
 
 def join_surrogates(text: str) -> str:
@@ -352,4 +341,4 @@ def _escaped(match: re.Match[str]) -> str:
         return chr(int(digits, 16))
     char = match.group(3)
     # An unknown escape (\d) keeps its backslash, as in Python.
-    return _SIMPLE_ESCAPES.get(char, match.group())
+    return _ESCAPES.get(char, match.group())

@@ -15,19 +15,8 @@ from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 
 FENCE = "```"
 # End tokens of chat formats, in case the engine lets them through.
-STOP_TOKENS = frozenset(
-    (
-        *HARMONY.ends,
-        "<|im_end|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<|endoftext|>",
-        "<|end_of_text|>",
-        "<end_of_turn>",
-        "<turn|>",
-        "<|observation|>",
-    )
-)
+_CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|observation|>")
+STOP_TOKENS = frozenset((*HARMONY.ends, *_CHAT_ENDS, "<|endoftext|>", "<|end_of_text|>"))
 # These are also markup, so they are dropped only after a call.
 _STOP_TAGS = ("</s>", "<eos>")
 

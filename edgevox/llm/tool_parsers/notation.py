@@ -103,8 +103,12 @@ class Wrapper:
     between: str = "\n"
     after: str = ""
     arguments: Notation = JSON
-    name_escapes: Escapes = "json"
     id_head: str | None = None
+
+    @property
+    def name_escapes(self) -> Escapes:
+        """How names are written: as JSON where they are in a JSON object."""
+        return "json" if self.head.endswith('"name": "') else "none"
 
     def write(self, calls: Sequence[ToolCall]) -> str:
         """Write a reply that contains only `calls`."""
@@ -134,31 +138,17 @@ def python_wrapper(
     begin: str, end: str, *, trigger: str, between: str = ", ", values: Notation = _PYTHON_VALUES
 ) -> Wrapper:
     """Return the wrapper of calls `name(key=value)` between `begin` and `end`."""
-    return Wrapper(
-        triggers=(trigger,),
-        head="",
-        middle="",
-        tail="",
-        before=(begin,),
-        between=between,
-        after=end,
-        arguments=Notation(
-            object_open="(", object_close=")", key_open="", key_close="=", key_escapes="none", members=values
-        ),
-        name_escapes="none",
+    arguments = Notation(
+        object_open="(", object_close=")", key_open="", key_close="=", key_escapes="none", members=values
     )
+    return Wrapper((trigger,), "", "", "", before=(begin,), between=between, after=end, arguments=arguments)
 
 
 def brace_wrapper(begin: str, end: str, quote: str) -> Wrapper:
     """Return the wrapper of Gemma's calls: unquoted keys, strings between `quote`, no blanks."""
-    arguments = Notation(
-        strings=(Quoting(quote, quote, "none", barred="<"),),
-        separator=",",
-        key_open="",
-        key_close=":",
-        key_escapes="none",
-    )
-    return Wrapper((begin,), f"{begin}call:", "", end, between="", arguments=arguments, name_escapes="none")
+    strings = (Quoting(quote, quote, "none", barred="<"),)
+    arguments = Notation(strings=strings, separator=",", key_open="", key_close=":", key_escapes="none")
+    return Wrapper((begin,), f"{begin}call:", "", end, between="", arguments=arguments)
 
 
 def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()) -> Notation:

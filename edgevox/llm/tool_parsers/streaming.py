@@ -52,7 +52,10 @@ class CallValidator:
         shown, self._shown, self._shown_keys = self._shown, None, 0
         name = self._offered.resolve(raw.name)
         if name is None:
-            self._reject(raw)
+            unknown = f"unknown_tool: {raw.name} is not offered"
+            reason = unknown if raw.name else f"malformed: {raw.problem or 'no name'}"
+            self.note("rejected, %s", reason)
+            self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
             return False
         fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
         if raw.problem is not None:
@@ -76,33 +79,21 @@ class CallValidator:
         name = self._offered.resolve(unfinished.name)
         if name is None or len(unfinished.arguments) > MAX_PREVIEWED:
             return
-        pieces = self._fitted_pairs(unfinished, name)
-        if not pieces and self._shown is not None:
-            return
-        before = self._shown or ""
-        piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
-        self._shown = before + piece
-        self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
-
-    def _fitted_pairs(self, unfinished: RawCall, name: str) -> list[str]:
-        schema = self._offered.schema(name)
-        pairs: list[str] = []
+        before, schema = self._shown, self._offered.schema(name)
+        piece = ""
         for key in list(unfinished.arguments)[self._shown_keys :]:
             if schema is not None and key not in (schema.get("properties") or ()):
                 # Its final name depends on the other arguments.
                 break
             fitted, _ = fit_arguments({key: unfinished.arguments[key]}, (), schema)
             try:
-                pairs.append(dumps(fitted)[1:-1])
+                piece += (", " if before or piece else "{") + dumps(fitted)[1:-1]
             except ValueError:
                 break
             self._shown_keys += 1
-        return pairs
-
-    def _reject(self, raw: RawCall) -> None:
-        reason = f"unknown_tool: {raw.name} is not offered" if raw.name else f"malformed: {raw.problem or 'no name'}"
-        self.note("rejected, %s", reason)
-        self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
+        if piece or before is None:
+            self._shown = (before or "") + piece
+            self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
 
     def note(self, message: str, *values: object) -> None:
         """Explain a step of the parser, if that is wanted."""

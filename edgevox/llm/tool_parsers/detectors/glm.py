@@ -110,7 +110,7 @@ _ARGUMENTS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_valu
 class GlmDetector(BaseFormatDetector):
     forms: ClassVar[Forms] = {TOOL_CALL: (ArgTagCalls,)}
     trailers = (TOOL_CALL_END,)
-    wrapper = Wrapper((TOOL_CALL,), TOOL_CALL, "\n", TOOL_CALL_END, arguments=_ARGUMENTS, name_escapes="none")
+    wrapper = Wrapper((TOOL_CALL,), TOOL_CALL, "\n", TOOL_CALL_END, arguments=_ARGUMENTS)
 
 
 class HunyuanDetector(BaseFormatDetector):
@@ -127,5 +127,4 @@ class HunyuanDetector(BaseFormatDetector):
         before=(f"{_OUTER}\n",),
         after=f"\n{_OUTER_END}",
         arguments=_ARGUMENTS,
-        name_escapes="none",
     )

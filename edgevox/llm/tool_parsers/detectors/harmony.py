@@ -22,6 +22,7 @@ _ENDS = (CALL, "<|end|>", "<|return|>", START, CHANNEL)
 _HEADER = re.compile(r"[^<>{}]*+(?:<\|(?:channel|constrain|start)\|>[^<>{}]*+)*+")
 _TO = re.compile(r"to=([\w.:-]+)")
 _MAX_HEADER_CHARS = 300
+_CALL_HEAD = f"{CHANNEL}commentary {RECIPIENT}"
 
 
 class HarmonyMessage(BracketBody):
@@ -92,11 +93,4 @@ def _could_be_header(text: str) -> bool:
 
 class HarmonyDetector(BaseFormatDetector):
     forms: ClassVar[Forms] = {CHANNEL: (HarmonyMessage,), START: (HarmonyMessage,), RECIPIENT: (HarmonyMessage,)}
-    wrapper = Wrapper(
-        (f"{CHANNEL}commentary {RECIPIENT}",),
-        f"{CHANNEL}commentary {RECIPIENT}",
-        f" {CONSTRAIN}json{MESSAGE}",
-        CALL,
-        between=f"{START}assistant",
-        name_escapes="none",
-    )
+    wrapper = Wrapper((_CALL_HEAD,), _CALL_HEAD, f" {CONSTRAIN}json{MESSAGE}", CALL, between=f"{START}assistant")

@@ -193,7 +193,6 @@ class Qwen3CoderDetector(BaseFormatDetector):
         ">\n",
         f"{FUNCTION_END}\n{TOOL_CALL_END}",
         arguments=tagged_notation("<parameter=", ">\n", "\n</parameter>\n"),
-        name_escapes="none",
     )
 
 

@@ -14,13 +14,7 @@ from functools import partial
 from typing import ClassVar
 
 from edgevox.llm.tool_parsers.base import BaseFormatDetector, Forms, RawCall, Verdict
-from edgevox.llm.tool_parsers.detectors.hermes import (
-    FUNCTION,
-    FUNCTION_END,
-    FunctionTagCalls,
-    HermesDetector,
-    Qwen25Detector,
-)
+from edgevox.llm.tool_parsers.detectors.hermes import FUNCTION, FUNCTION_END, HermesDetector, Qwen25Detector
 from edgevox.llm.tool_parsers.detectors.mistral import MistralDetector
 from edgevox.llm.tool_parsers.json_calls import BareJsonCalls, JsonCalls, json_between
 from edgevox.llm.tool_parsers.notation import Wrapper
@@ -75,7 +69,7 @@ class _BuiltinCall(PythonCalls):
 class Llama32Detector(BaseFormatDetector):
     forms: ClassVar[Forms] = {
         PYTHON_TAG: (partial(JsonCalls, bounds=(PYTHON_TAG,)), _BuiltinCall),
-        FUNCTION: (FunctionTagCalls,),
+        FUNCTION: Qwen25Detector.forms[FUNCTION],
         **_BARE,
     }
     bare_markers = tuple(_BARE)

@@ -218,7 +218,6 @@ class MiniCpmDetector(BaseFormatDetector):
                 Quoting(_CDATA, f"{_CDATA_END}</param>", "none", barred="]"),
             ),
         ),
-        name_escapes="none",
     )
 
     def render(self, calls: Sequence[ToolCall]) -> str:
@@ -244,10 +243,4 @@ class GenericXmlDetector(BaseFormatDetector):
         _INVOKE: (partial(AttributeTagCalls, function="invoke", parameter="parameter"),),
     }
     trailers = (TOOL_CALL_END, "</invoke>")
-    wrapper = Wrapper(
-        (TOOL_CALL,),
-        f"{TOOL_CALL}\n<name>",
-        "</name>\n<arguments>",
-        f"</arguments>\n{TOOL_CALL_END}",
-        name_escapes="none",
-    )
+    wrapper = Wrapper((TOOL_CALL,), f"{TOOL_CALL}\n<name>", "</name>\n<arguments>", f"</arguments>\n{TOOL_CALL_END}")
