@@ -33,7 +33,7 @@ _CALM_END = re.compile(r"[.?\n。？]")
 
 
 def without_loop(text: str, *, is_cut: bool) -> str | None:
-    """Return the text with each loop said once, or None if there is none. `is_cut`: it hit the token limit."""
+    """Return the text with one round of each loop, or None if there is none. `is_cut`: it hit the token limit."""
     shorter = text.rstrip()
     while (once := _without_repeated_words(shorter) or _without_repeated_tail(shorter)) is not None:
         shorter = once

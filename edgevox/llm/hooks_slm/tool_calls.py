@@ -265,7 +265,7 @@ class RepeatedCall(Hook):
         calls = turn_note(run, self, _Calls)
         record = calls.records.get(_key(call))
         if record is None or record.call_id != call.id:
-            return  # denied here: the first outcome stands
+            return  # denied here: the first outcome is kept
         record.outcome = outcome
         # A tool that timed out may have changed something.
         if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):

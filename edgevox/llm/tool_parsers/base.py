@@ -41,7 +41,7 @@ class OfferedTools:
         return name in self._schemas
 
     def resolve(self, written: str) -> str | None:
-        """Return the offered name that `written` stands for, or None."""
+        """Return the offered name that `written` means, or None."""
         if written in self._schemas:
             return written
         if self.unlimited:

@@ -176,7 +176,7 @@ def read_member(part: str) -> Mapping[str, JsonValue]:
 class ArgumentsPreview:
     """Splits the arguments at their commas, and reads each part once.
 
-    `read` parses one part into its argument; `begins` checks the text before the brackets and tells whether they are
+    `read` parses one part into its argument; `begins` checks the text before the brackets and returns whether they are
     the arguments. The preview stops at an unreadable part, because the complete call may be repaired.
     """
 

@@ -108,7 +108,7 @@ class Reader:
         value = self.value()
         rest = self.text[self.pos :].strip(" \t\r\n}]);,`")
         if rest:
-            raise Unreadable(f"unexpected {rest[:20]!r} behind the value")
+            raise Unreadable(f"unexpected {rest[:20]!r} after the value")
         return value
 
     def peek(self) -> str:
@@ -125,7 +125,7 @@ class Reader:
         """Read one value of any type."""
         char = self.peek()
         if char == "":
-            raise Truncated("the text ends where a value should stand")
+            raise Truncated("the text ends where a value is expected")
         if char == "{":
             return self._nested(self._mapping)
         if char in "[(":
@@ -145,7 +145,7 @@ class Reader:
     def expect_end_of_value(self, closers: str) -> None:
         """Raises Unreadable unless one of `closers` or the end of the text comes next."""
         if (char := self.peek()) and char not in closers:
-            raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} behind a value")
+            raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} after a value")
 
     def string(self) -> str:
         """Read a quoted string. A quote is part of the text unless what follows it could follow a string."""
@@ -168,7 +168,7 @@ class Reader:
                 return _unescape(text[start:end])
             for raw_quote in self._raw_quotes:
                 if text.startswith(raw_quote, end + 1):
-                    # The opening delimiter was missing, and a quote stood in for it.
+                    # The opening delimiter was missing, and a quote replaced it.
                     self.pos = end + 1 + len(raw_quote)
                     return text[start:end]
             pos = end + 1
@@ -181,7 +181,7 @@ class Reader:
             return text
         word = _KEY.match(self.text, self.pos)
         if word is None:
-            raise (Unreadable if char else Truncated)(f"no key where {self.text[self.pos : self.pos + 20]!r} stands")
+            raise (Unreadable if char else Truncated)(f"expected a key, found {self.text[self.pos : self.pos + 20]!r}")
         self.pos = word.end()
         return word.group()
 
@@ -216,9 +216,9 @@ class Reader:
                 self.pos = start
                 members.append(self.value())
             elif separator == "":
-                raise Truncated(f"the text ends behind the key {key!r}")
+                raise Truncated(f"the text ends after the key {key!r}")
             else:
-                raise Unreadable(f"no colon behind the key {key!r}")
+                raise Unreadable(f"no colon after the key {key!r}")
 
     def _sequence(self) -> list[JsonValue]:
         close = _CLOSERS[self.text[self.pos]]
@@ -299,11 +299,11 @@ class Reader:
             if written.endswith(quote):
                 self.pos = pos
                 text = written.removesuffix(quote)
-                # The opening delimiter was missing, and a quote stood in for it.
+                # The opening delimiter was missing, and a quote replaced it.
                 is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
                 return text[1:-1] if is_quoted else text
         if not written:
-            raise Unreadable(f"no value where {text[start : start + 20]!r} stands")
+            raise Unreadable(f"expected a value, found {text[start : start + 20]!r}")
         self.pos = pos
         if written in LITERALS:
             return LITERALS[written]

@@ -256,7 +256,7 @@ class StreamingToolParser:
     def _handle_fence(self) -> None:
         reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
-            self._intake.note("a code block: calls, if it holds nothing else")
+            self._intake.note("a code block: read as calls if it contains nothing else")
             self._marker = FENCE
             self._body = FencedCalls(self._opening(FENCE))
             return
@@ -295,7 +295,7 @@ class StreamingToolParser:
         self._start_gap()
 
     def _refuse_region(self, body: Body) -> None:
-        self._intake.note("behind %r there is no call", self._marker)
+        self._intake.note("no call follows %r", self._marker)
         if self._marker == FENCE:
             self._in_fence = True
         self._ends_inside_strings |= body.opening.ends_inside_strings

@@ -17,7 +17,7 @@ from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TOOL_CALL, TOOL_
 
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
 _PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
-_BEHIND_NAME = ("<arg_key>", "<tool_sep>", TOOL_CALL_END, "<arg_value>")
+_AFTER_NAME = ("<arg_key>", "<tool_sep>", TOOL_CALL_END, "<arg_value>")
 
 
 class ArgTagCalls(TagBody):
@@ -40,7 +40,7 @@ class ArgTagCalls(TagBody):
                 self._take()
                 return Verdict.DONE
             return self._rewind(mark)
-        follows = self._looking_at_any(_BEHIND_NAME)
+        follows = self._looking_at_any(_AFTER_NAME)
         if not follows:
             return self._rewind(mark, Verdict.MORE if follows is None and not at_end else Verdict.NO)
         self.committed = True
@@ -74,7 +74,7 @@ class ArgTagCalls(TagBody):
 
     def _finish_value(self, written: str) -> None:
         if self._key is not None and self._mode in ("value", "after key"):
-            # Without its opening tag, a value stands between line breaks that are not part of it.
+            # Without its opening tag, a value is between line breaks that are not part of it.
             self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""
 

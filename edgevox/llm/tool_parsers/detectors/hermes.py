@@ -22,9 +22,9 @@ FUNCTION_END = "</function>"
 _TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
 _PAIR = re.compile(r"\s*+<parameter=([^<>\n]{1,128})>([^<]*+)</parameter>")
 _MAX_HEAD_CHARS = MAX_NAME_CHARS + 2
-_BEHIND_NAME = ("<parameter=", FUNCTION_END, TOOL_CALL_END)
-_BEHIND_CALL = (TOOL_CALL, FUNCTION)
-_BEHIND_FUNCTION = (TOOL_CALL_END, *_BEHIND_CALL)
+_AFTER_NAME = ("<parameter=", FUNCTION_END, TOOL_CALL_END)
+_AFTER_CALL = (TOOL_CALL, FUNCTION)
+_AFTER_FUNCTION = (TOOL_CALL_END, *_AFTER_CALL)
 
 
 class FunctionTagCalls(TagBody):
@@ -68,7 +68,7 @@ class FunctionTagCalls(TagBody):
         if self.text[self.pos] == "{":
             self.committed = True
             return self._begin_json_arguments(stops=(FUNCTION_END,))
-        follows = self._looking_at_any(_BEHIND_NAME)
+        follows = self._looking_at_any(_AFTER_NAME)
         if follows:
             self.committed = True
             self._state = self._tags
@@ -118,7 +118,7 @@ class FunctionTagCalls(TagBody):
         before, written = self._pending
         mark = self.pos
         more = self._skip_space(MAX_GAP)
-        follows = self._looking_at_any(_BEHIND_FUNCTION if written == FUNCTION_END else _BEHIND_CALL)
+        follows = self._looking_at_any(_AFTER_FUNCTION if written == FUNCTION_END else _AFTER_CALL)
         over = follows if more else None
         self.pos = mark
         if over is None and not at_end:

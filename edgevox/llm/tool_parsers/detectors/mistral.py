@@ -65,7 +65,7 @@ class NamedCalls(BracketBody):
             return Verdict.MORE
         if self.text.startswith("{", self.pos):
             return self._begin_json_arguments(stops=(BEGIN, END))
-        return self._accept(RawCall(self._name, {}, "", self._id, problem="no arguments behind the name"))
+        return self._accept(RawCall(self._name, {}, "", self._id, problem="no arguments after the name"))
 
     def _accept(self, call: RawCall) -> Verdict | None:
         call.raw = f"{call.name}{call.raw}"
