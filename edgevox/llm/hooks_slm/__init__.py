@@ -26,7 +26,7 @@ __all__ = [
 
 
 def default_slm_hooks(is_read: Callable[[str], bool] = reads_by_name) -> tuple[Hook, ...]:
-    """Return the hooks for a small model. `is_read` tells whether the tool of that name only reads."""
+    """Return the hooks for a small model. `is_read` returns whether the tool of that name only reads."""
     return (
         CopiedWords(),
         EmptyArguments(),

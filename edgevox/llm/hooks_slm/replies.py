@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
 from edgevox.core.hooks import Again, Answer, Hook, ModelReply, Run
-from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, turn_note, turn_sentence, value_words
+from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, is_first_time, turn_sentence, value_words
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable
 
 # A reply is a few hundred words; the search is linear in the text for every length of the repeated part.
@@ -32,7 +33,7 @@ _CALM_END = re.compile(r"[.?\n。？]")
 
 
 def without_loop(text: str, *, is_cut: bool) -> str | None:
-    """Return the text with each loop said once, or None if there is none. `is_cut`: it hit the token limit."""
+    """Return the text with one round of each loop, or None if there is none. `is_cut`: it hit the token limit."""
     shorter = text.rstrip()
     while (once := _without_repeated_words(shorter) or _without_repeated_tail(shorter)) is not None:
         shorter = once
@@ -41,20 +42,14 @@ def without_loop(text: str, *, is_cut: bool) -> str | None:
     return shorter if shorter != text.rstrip() else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    start: int
-    end: int
-
-
 def _without_repeated_words(text: str) -> str | None:
     """Remove the first repeated words; the result is always shorter. Returns None if there are none."""
-    words = [_Word(m.group().casefold(), m.start(), m.end()) for m in _WORD.finditer(text)][:_MAX_WORDS]
+    words = list(islice(_WORD.finditer(text), _MAX_WORDS))
+    folded = [word.group().casefold() for word in words]
     for size in range(1, min(_MAX_UNIT_WORDS, len(words) // 2) + 1):
         run = 0
         for at in range(len(words) - size + 1):
-            if at + size < len(words) and words[at].text == words[at + size].text:
+            if at + size < len(words) and folded[at] == folded[at + size]:
                 run += 1
                 continue
             first = at - run
@@ -64,23 +59,23 @@ def _without_repeated_words(text: str) -> str | None:
     return None
 
 
-def _loop_threshold(text: str, words: list[_Word]) -> int:
+def _loop_threshold(text: str, words: list[re.Match[str]]) -> int:
     """Return how many repetitions make a loop: `words` are the repeated ones and the first of the next round."""
     *unit, following = words
-    if not any(char.isalpha() for word in unit for char in word.text):
+    if not any(char.isalpha() for word in unit for char in word.group()):
         return _MIN_NUMBER_REPEATS
-    is_sentence = _CALM_END.search(text, unit[-1].end, following.start) is not None
+    is_sentence = _CALM_END.search(text, unit[-1].end(), following.start()) is not None
     if len(unit) >= 4 or (len(unit) == 3 and is_sentence):
         return 3
     return 5 if len(unit) > 1 else 8
 
 
-def _without_repetition(text: str, words: list[_Word], first: int, size: int, run: int) -> str:
-    unit_end = words[first + size - 1].end
+def _without_repetition(text: str, words: list[re.Match[str]], first: int, size: int, run: int) -> str:
+    unit_end = words[first + size - 1].end()
     # The loop may start in the middle of a sentence: complete that sentence.
-    sentence_end = _SENTENCE_END.search(text, unit_end, words[first + 2 * size - 1].start)
+    sentence_end = _SENTENCE_END.search(text, unit_end, words[first + 2 * size - 1].start())
     kept = text[: sentence_end.end() if sentence_end else unit_end].rstrip()
-    rest = text[words[first + size + run - 1].end :].lstrip(" \t.,;:!?…-")
+    rest = text[words[first + size + run - 1].end() :].lstrip(" \t.,;:!?…-")
     if _SENTENCE_END.search(rest) is None:
         rest = ""  # a part of the next round
     if not _SENTENCE_END.match(kept[-1]):
@@ -188,11 +183,6 @@ _FENCES = re.compile(r"`{3}\w*+")
 _HINT = "That was data. Say what it means to the user, in one short sentence of plain words, without JSON."
 
 
-@dataclass(slots=True)
-class _Hinted:
-    yet: bool = False
-
-
 class EchoedPayload(Hook):
     """Handles a reply with JSON, a schema or a tool's error code.
 
@@ -210,9 +200,7 @@ class EchoedPayload(Hook):
             return None
         if not payloads(reply.text) and not holds_machine_words(reply.text):
             return None
-        hinted = turn_note(run, self, _Hinted)
-        if not hinted.yet:
-            hinted.yet = True
+        if is_first_time(run, self):
             return Again(_HINT)
         return Answer(_data_as_words(reply.text) or turn_sentence(run))
 
@@ -221,7 +209,7 @@ def _data_as_words(text: str) -> str:
     """Return the reply with its data in words, or "" if nothing is left for a person."""
     if holds_machine_words(text):
         return ""
-    said = ""
+    sentence = ""
     end = 0
     for payload in payloads(text):
         if is_definition(payload.value):
@@ -230,9 +218,9 @@ def _data_as_words(text: str) -> str:
         words = value_words(payload.value) if readable else content_words(text[payload.start : payload.end])
         if not words:
             return ""
-        said += text[end : payload.start] + words
+        sentence += text[end : payload.start] + words
         end = payload.end
-    return as_sentence(_FENCES.sub(" ", said + text[end:]))
+    return as_sentence(_FENCES.sub(" ", sentence + text[end:]))
 
 
 _REPETITION_REQUESTED = re.compile(
@@ -254,9 +242,7 @@ class EmptyReply(Hook):
             return None
         if any(char.isalnum() for char in reply.text):
             return None
-        hinted = turn_note(run, self, _Hinted)
-        if not hinted.yet:
-            hinted.yet = True
+        if is_first_time(run, self):
             return Again("Your reply was empty. Answer the user in one short sentence.")
         return Answer(turn_sentence(run))
 

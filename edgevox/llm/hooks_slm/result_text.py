@@ -23,6 +23,13 @@ def turn_note(run: Run, hook: Hook, kind: type[NoteT]) -> NoteT:
     return note
 
 
+def is_first_time(run: Run, hook: Hook) -> bool:
+    """Whether the hook asks this for the first time in this turn."""
+    is_first = hook.name not in run.notes
+    run.notes[hook.name] = True
+    return is_first
+
+
 NO_ANSWER = "Sorry, I have no answer to that."
 _TOO_LONG = "Sorry, that took too long. It may still happen."
 _NOT_DONE = "That was not done."

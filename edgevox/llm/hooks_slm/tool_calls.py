@@ -15,6 +15,7 @@ from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.llm.hooks_slm.result_text import outcome_sentence, turn_note, turn_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers.base import OfferedTools
+from edgevox.llm.tool_parsers.coerce import properties_of
 
 _MAX_OPTIONAL = 8
 _MAX_CHOICES = 10
@@ -31,27 +32,20 @@ _KINDS = {
 
 def explained(tool: str, schema: Mapping[str, Any]) -> str:
     """Describe all parameters of the tool."""
-    properties = _properties(schema)
-    if not properties:
-        return f"{tool} takes no arguments."
-    needed = required(schema)
-    optional = [name for name in properties if name not in needed]
-    shown = [_parameter(name, properties[name]) for name in optional[:_MAX_OPTIONAL]]
+    properties, needed = properties_of(schema), required(schema)
+    optional = [_parameter(name, slot) for name, slot in properties.items() if name not in needed]
     if len(optional) > _MAX_OPTIONAL:
-        shown.append("others")
-    parts = []
-    if needed:
-        parts.append(f"needs {listed(_parameter(name, properties.get(name)) for name in needed)}")
-    if shown:
-        parts.append(f"can take {listed(shown)}")
-    return f"{tool} {' and '.join(parts)}."
+        optional[_MAX_OPTIONAL:] = ["others"]
+    parts = [needs(schema)] if needed else []
+    if optional:
+        parts.append(f"can take {listed(optional)}")
+    return f"{tool} {' and '.join(parts)}." if properties else f"{tool} takes no arguments."
 
 
-def needs(tool: str, schema: Mapping[str, Any]) -> str:
-    """Describe the required parameters of the tool, or return ""."""
-    properties = _properties(schema)
-    missing = [_parameter(name, properties.get(name)) for name in required(schema)]
-    return f"{tool} needs {listed(missing)}" if missing else ""
+def needs(schema: Mapping[str, Any]) -> str:
+    """Describe the required parameters of a tool that has some."""
+    properties = properties_of(schema)
+    return f"needs {listed(_parameter(name, properties.get(name)) for name in required(schema))}"
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
@@ -64,11 +58,6 @@ def listed(words: Iterable[str]) -> str:
     """Return `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = schema.get("properties")
-    return properties if isinstance(properties, Mapping) else {}
 
 
 def _parameter(name: str, schema: object) -> str:
@@ -107,7 +96,7 @@ def _members(schema: Mapping[str, Any]) -> str:
     items = schema.get("items")
     if isinstance(items, Mapping) and (kind := _kind(items)):
         return f" of {kind}"
-    properties = _properties(schema)
+    properties = properties_of(schema)
     return f" with {listed(properties)}" if properties else ""
 
 
@@ -116,14 +105,26 @@ def _shown(choice: object) -> str:
 
 
 @dataclass(slots=True)
-class _Explained:
-    """The tools of the last request, and those already explained to the model."""
+class _Offer:
+    """The last request of the turn: its tools and format; and the tools already explained to the model."""
 
-    offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
-    names: set[str] = field(default_factory=set)
+    tools: OfferedTools = field(default_factory=lambda: OfferedTools(()))
+    wire_format: str | None = None
+    explained: set[str] = field(default_factory=set)
 
 
-class EmptyArguments(Hook):
+class _OfferHook(Hook):
+    """A hook that needs the tools of the last request."""
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> None:
+        offer = self._offer(run)
+        offer.tools, offer.wire_format = OfferedTools(request.tools), request.wire_format
+
+    def _offer(self, run: Run) -> _Offer:
+        return turn_note(run, self, _Offer)
+
+
+class EmptyArguments(_OfferHook):
     """Handles a call without arguments of a tool that needs some.
 
     Denies it and names the missing arguments to the model. The second time, the person is asked.
@@ -132,56 +133,55 @@ class EmptyArguments(Hook):
     name = "slm.empty_arguments"
     priority = -100
 
-    async def before_llm(self, run: Run, request: ChatRequest) -> None:
-        turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
-
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
-        note = turn_note(run, self, _Explained)
-        missing = [_missing(note.offered, call) if call.name in note.names else () for call in reply.calls]
+        offer = self._offer(run)
+        missing = [_missing(offer.tools, call) if call.name in offer.explained else () for call in reply.calls]
         if not missing or not all(missing):
             return None
         return Answer(f"For that I need to know the {listed(missing[0]).replace('_', ' ')}.")
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
-        note = turn_note(run, self, _Explained)
-        if not _missing(note.offered, call):
+        offer = self._offer(run)
+        if not _missing(offer.tools, call):
             return None
-        note.names.add(call.name)
-        needed = needs(call.name, note.offered.schema(call.name) or {})
-        return Deny(f"{needed}: call it with that, or ask the user for it.")
+        offer.explained.add(call.name)
+        needed = needs(offer.tools.schema(call.name) or {})
+        return Deny(f"{call.name} {needed}: call it with that, or ask the user for it.")
 
 
-class SchemaError(Hook):
+class SchemaError(_OfferHook):
     """Handles a call rejected for its arguments: adds the parameters of the tool, once per tool."""
 
     name = "slm.schema_error"
     priority = -100
 
-    async def before_llm(self, run: Run, request: ChatRequest) -> None:
-        turn_note(run, self, _Explained).offered = OfferedTools(request.tools)
-
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> ToolOutcome | None:
-        note = turn_note(run, self, _Explained)
-        schema = note.offered.schema(call.name)
+        offer = self._offer(run)
+        schema = offer.tools.schema(call.name)
         is_refused = outcome.code == "bad_request" or outcome.content.startswith("invalid_arguments")
-        if schema is None or not outcome.is_error or not is_refused or call.name in note.names:
+        if schema is None or not outcome.is_error or not is_refused or call.name in offer.explained:
             return None
-        note.names.add(call.name)
+        offer.explained.add(call.name)
         return replace(outcome, content=f"{outcome.content.rstrip('. ')}. {explained(call.name, schema)}")
 
 
 def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
     """Return the required parameters of a call that has no arguments."""
-    needed = required(offered.schema(call.name) or {})
-    return needed if needed and _is_empty(call.arguments) else ()
+    return required(offered.schema(call.name) or {}) if _arguments(call) in (None, {}) else ()
 
 
-def _is_empty(arguments: str) -> bool:
+def _arguments(call: ToolCall) -> object:
+    """Return the arguments without nulls, or the text that is not JSON. 1.0 is 1."""
     try:
-        found = json.loads(arguments or "{}")
+        found = json.loads(call.arguments or "{}", parse_float=_number)
     except (ValueError, RecursionError):
-        return False
-    return found is None or (isinstance(found, dict) and all(value is None for value in found.values()))
+        return call.arguments.strip()
+    return {key: value for key, value in found.items() if value is not None} if isinstance(found, dict) else found
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 _MAX_SHOWN_CHARS = 160
@@ -219,7 +219,7 @@ class _CallRecord:
 
 @dataclass(slots=True)
 class _Calls:
-    made: dict[str, _CallRecord] = field(default_factory=dict)
+    records: dict[str, _CallRecord] = field(default_factory=dict)
     hinted: set[str] = field(default_factory=set)
     changes: int = 0
 
@@ -240,56 +240,45 @@ class RepeatedCall(Hook):
 
     async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
         calls = turn_note(run, self, _Calls)
-        repeated: _CallRecord | None = None
+        earlier: _CallRecord | None = None
         for call in reply.calls:
             key = _key(call)
-            repeated = calls.made.get(key)
-            if key not in calls.hinted or repeated is None or self._may_repeat(run, calls, call, repeated):
+            earlier = calls.records.get(key)
+            if key not in calls.hinted or earlier is None or self._may_repeat(run, calls, call, earlier):
                 return None
-        if repeated is None:
+        if earlier is None:
             return None
-        return Answer(outcome_sentence(repeated.outcome) if repeated.outcome else turn_sentence(run))
+        return Answer(outcome_sentence(earlier.outcome) if earlier.outcome else turn_sentence(run))
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
         calls = turn_note(run, self, _Calls)
         key = _key(call)
-        made = calls.made.get(key)
-        if made is not None and not self._may_repeat(run, calls, call, made):
+        earlier = calls.records.get(key)
+        if earlier is not None and not self._may_repeat(run, calls, call, earlier):
             calls.hinted.add(key)
-            return Deny(_hint(call, made.outcome))
+            return Deny(_hint(call, earlier.outcome))
         calls.hinted.discard(key)
-        calls.made[key] = _CallRecord(call.id, calls.changes, times=made.times + 1 if made else 1)
+        calls.records[key] = _CallRecord(call.id, calls.changes, times=earlier.times + 1 if earlier else 1)
         return None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> None:
         calls = turn_note(run, self, _Calls)
-        made = calls.made.get(_key(call))
-        if made is None or made.call_id != call.id:
-            return  # denied here: the first outcome stands
-        made.outcome = outcome
+        record = calls.records.get(_key(call))
+        if record is None or record.call_id != call.id:
+            return  # denied here: the first outcome is kept
+        record.outcome = outcome
         # A tool that timed out may have changed something.
         if not self._is_read(call.name) and (not outcome.is_error or outcome.code == "timeout"):
             calls.changes += 1
 
-    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, made: _CallRecord) -> bool:
-        has_changed = calls.changes > made.changes
-        return (has_changed and self._is_read(call.name)) or made.times < _requested_times(run.text)
+    def _may_repeat(self, run: Run, calls: _Calls, call: ToolCall, earlier: _CallRecord) -> bool:
+        has_changed = calls.changes > earlier.changes
+        return (has_changed and self._is_read(call.name)) or earlier.times < _requested_times(run.text)
 
 
 def _key(call: ToolCall) -> str:
     """Normalise a call: order of keys, white space, 1.0 and nulls do not matter."""
-    try:
-        arguments = json.loads(call.arguments or "{}", parse_float=_number)
-    except (ValueError, RecursionError):
-        arguments = call.arguments.strip()
-    if isinstance(arguments, dict):
-        arguments = {key: value for key, value in arguments.items() if value is not None}
-    return json.dumps([call.name, arguments], sort_keys=True)
-
-
-def _number(text: str) -> int | float:
-    number = float(text)
-    return int(number) if number.is_integer() else number
+    return json.dumps([call.name, _arguments(call)], sort_keys=True)
 
 
 def _requested_times(text: str) -> int:
@@ -326,64 +315,51 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 _ENDINGS = ("ed", "d", "ing")
 
 
-@dataclass(slots=True)
-class _Offer:
-    copies: bool = False
-    offered: OfferedTools = field(default_factory=lambda: OfferedTools(()))
-
-
-class CopiedWords(Hook):
+class CopiedWords(_OfferHook):
     """Replaces texts that differ by a letter or two from the words of the request by those words."""
 
     name = "slm.copied_words"
     priority = -50
 
-    async def before_llm(self, run: Run, request: ChatRequest) -> None:
-        offer = turn_note(run, self, _Offer)
-        offer.copies = request.wire_format == COPYING_FORMAT
-        offer.offered = OfferedTools(request.tools)
-
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
-        offer = turn_note(run, self, _Offer)
-        if not offer.copies or call.name == RESPOND_NAME:  # its text is the model's own
+        offer = self._offer(run)
+        if offer.wire_format != COPYING_FORMAT or call.name == RESPOND_NAME:  # its text is the model's own
             return None
-        schema = offer.offered.schema(call.name) or {}
+        properties = properties_of(offer.tools.schema(call.name) or {})
         arguments = json.loads(call.arguments)
-        mended = {name: _corrected(value, _slot(schema, name), run.text) for name, value in arguments.items()}
-        if mended == arguments:
+        corrected = {
+            name: correct_copied_words(value, run.text) if _is_free_text(value, properties.get(name, {})) else value
+            for name, value in arguments.items()
+        }
+        if corrected == arguments:
             return None
-        return replace(call, arguments=json.dumps(mended, ensure_ascii=False))
+        return replace(call, arguments=json.dumps(corrected, ensure_ascii=False))
 
 
-def correct_copied_words(text: str, said: str) -> str:
-    """Return the words of `said` that `text` misspells, or `text`."""
-    wanted, heard = (" ".join(_COPIED_WORD.findall(words)).casefold() for words in (text, said))
+def _is_free_text(value: object, slot: object) -> bool:
+    schema = slot if isinstance(slot, Mapping) else {}
+    return isinstance(value, str) and schema.get("type", "string") == "string" and "enum" not in schema
+
+
+def correct_copied_words(text: str, request: str) -> str:
+    """Return the words of `request` that `text` misspells, or `text`."""
+    wanted, words = (" ".join(_COPIED_WORD.findall(part)).casefold() for part in (text, request))
     if len(wanted) < _SHORTEST_CHARS or any(
-        f" {wanted} " in f" {words} " for words in (heard, _POSSESSIVE.sub("", heard))
+        f" {wanted} " in f" {spelling} " for spelling in (words, _POSSESSIVE.sub("", words))
     ):
         return text
-    if any(wanted == word + ending for word in heard.split() for ending in _ENDINGS):
+    if any(wanted == word + ending for word in words.split() for ending in _ENDINGS):
         return text
     nearest, likeness = text, _NEAR
-    for span in _spans(said, len(wanted.split())):
+    for span in _spans(request, len(wanted.split())):
         ratio = difflib.SequenceMatcher(None, span.casefold(), wanted, autojunk=False).ratio()
         if ratio > likeness:
             nearest, likeness = span, ratio
     return nearest
 
 
-def _corrected(value: Any, slot: Mapping[str, Any], said: str) -> Any:  # noqa: ANN401 - any JSON value
-    is_free_text = isinstance(value, str) and slot.get("type", "string") == "string" and "enum" not in slot
-    return correct_copied_words(value, said) if is_free_text else value
-
-
-def _slot(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    slot = schema.get("properties", {}).get(name, {})
-    return slot if isinstance(slot, Mapping) else {}
-
-
-def _spans(said: str, words: int) -> Iterator[str]:
-    found = _COPIED_WORD.findall(said)
-    for length, start in itertools.product((words, words - 1, words + 1), range(len(found))):
-        if 0 < length <= len(found) - start:
-            yield " ".join(found[start : start + length])
+def _spans(request: str, size: int) -> Iterator[str]:
+    words = _COPIED_WORD.findall(request)
+    for length, start in itertools.product((size, size - 1, size + 1), range(len(words))):
+        if 0 < length <= len(words) - start:
+            yield " ".join(words[start : start + length])

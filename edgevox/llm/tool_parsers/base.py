@@ -41,7 +41,7 @@ class OfferedTools:
         return name in self._schemas
 
     def resolve(self, written: str) -> str | None:
-        """Return the offered name that `written` stands for, or None."""
+        """Return the offered name that `written` means, or None."""
         if written in self._schemas:
             return written
         if self.unlimited:
@@ -127,7 +127,7 @@ class ParseDelta:
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A complete reply: `text` is for speech; `fallback` tells that calls were recovered from content."""
+    """A complete reply: `text` is for speech; `fallback` is true if calls were found in it."""
 
     calls: tuple[ToolCallItem, ...]
     text: str
@@ -212,17 +212,10 @@ class Body(ABC):
         """Return the call being written, with its complete arguments."""
         return None
 
-    def _skip_space(self) -> bool:
-        """Skip white space; return whether a character is left."""
-        text, pos, end = self.text, self.pos, len(self.text)
-        while pos < end and text[pos] in " \t\r\n":
-            pos += 1
-        self.pos = pos
-        return pos < end
-
-    def _peek_past_space(self) -> bool:
-        """Like `_skip_space`, for a state that rewinds: looks no further than `MAX_GAP`, as it will look again."""
-        text, pos, end = self.text, self.pos, min(len(self.text), self.pos + MAX_GAP)
+    def _skip_space(self, limit: int | None = None) -> bool:
+        """Skip white space; return whether a character is left. A state that rewinds passes a limit."""
+        text, pos = self.text, self.pos
+        end = len(text) if limit is None else min(len(text), pos + limit)
         while pos < end and text[pos] in " \t\r\n":
             pos += 1
         self.pos = pos
@@ -235,34 +228,63 @@ class Body(ABC):
         rest = self.text[self.pos : self.pos + len(token)]
         return None if len(rest) < len(token) and token.startswith(rest) else False
 
+    def _skip(self, token: str) -> bool | None:
+        """Skip `token` if it comes next; None if the text ends inside it."""
+        looking = self._looking_at(token)
+        if looking:
+            self.pos += len(token)
+        return looking
+
     def _looking_at_any(self, tokens: tuple[str, ...]) -> bool | None:
         """Whether one of `tokens` comes next; None if the text ends inside one."""
         if self.text.startswith(tokens, self.pos):
             return True
         return None if any(self._looking_at(token) is None for token in tokens) else False
 
+    def _rewind(self, mark: int, verdict: Verdict = Verdict.MORE) -> Verdict:
+        """Return to `mark`: the text from there is read again, by this state or by the chain."""
+        self.pos = mark
+        return verdict
 
-class BaseFormatDetector(ABC):
+    def _give_up(self, mark: int) -> Verdict:
+        """End the region at `mark`, where no further call begins."""
+        return self._rewind(mark, Verdict.DONE if self.committed else Verdict.NO)
+
+
+Form: TypeAlias = Callable[[Opening], Body]
+Forms: TypeAlias = Mapping[str, Sequence[Form]]
+
+
+class BaseFormatDetector:
     """One wire format. Stateless: a body holds the parse state.
 
-    `markers` begin a call anywhere. `bare_markers` begin one only if tools are offered, outside reasoning and code.
-    `trailers` are dropped after a call. `uses_fences`: models of this family write calls in code blocks. `wrapper`
-    describes for the grammar how `render` writes calls; without one the format cannot be constrained.
+    `forms` maps each marker to the bodies that may follow it: the first that recognises the text reads on. A marker
+    begins a call anywhere, one of `bare_markers` only if tools are offered, outside reasoning and code. `trailers` are
+    dropped after a call. `uses_fences`: models of this family write calls in code blocks. `wrapper` describes how calls
+    are written, for `render` and the grammar; without one the format cannot be constrained.
     """
 
+    forms: ClassVar[Forms] = {}
     markers: ClassVar[tuple[str, ...]] = ()
     bare_markers: ClassVar[tuple[str, ...]] = ()
     trailers: ClassVar[tuple[str, ...]] = ()
     uses_fences: ClassVar[bool] = False
     wrapper: ClassVar[Wrapper | None] = None
 
-    @abstractmethod
+    def __init_subclass__(cls) -> None:
+        if "forms" in vars(cls):
+            cls.markers = tuple(marker for marker in cls.forms if marker not in cls.bare_markers)
+
     def open(self, opening: Opening) -> Body:
         """Return the body for `opening.marker`."""
+        forms = self.forms[opening.marker]
+        return forms[0](opening) if len(forms) == 1 else FirstOf(opening, (form(opening) for form in forms))
 
-    @abstractmethod
     def render(self, calls: Sequence[ToolCall]) -> str:
         """Write `calls` as models of this family are trained to write them."""
+        if self.wrapper is None:
+            raise NotImplementedError(f"{type(self).__name__} has neither a wrapper nor its own render")
+        return self.wrapper.write(calls)
 
     def name_markers(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return markers made of the offered names, for formats that write a plain `name(…)`."""

@@ -7,20 +7,13 @@ as it is complete.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from edgevox.llm.tool_parsers.base import Body, Opening
-from edgevox.llm.tool_parsers.json_repair import JsonValue, Unreadable, read_at
+from edgevox.llm.tool_parsers.base import MAX_GAP, Body, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.json_repair import STRING_CONTENT, JsonValue, Unreadable, loads_object, read_at
 
-_STRING = {
-    '"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL),
-    "'": re.compile(r"'[^'\\]*+(?:\\.[^'\\]*+)*+'", re.DOTALL),
-}
-_INSIDE = {
-    '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
-    "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
-}
 _OPENER = {"}": "{", "]": "[", ")": "("}
 _BEFORE_A_STRING = "{[(,:="
 _SPACE = " \t\r\n"
@@ -36,23 +29,6 @@ class Brackets:
     last scan, of the commas at depth `marked_depth` and of the brackets around them.
     """
 
-    __slots__ = (
-        "_ends",
-        "_escaped",
-        "_last",
-        "_open",
-        "_quote",
-        "_raw_quotes",
-        "_stack",
-        "_stops",
-        "closed",
-        "consumed",
-        "cut",
-        "depth",
-        "marked_depth",
-        "marks",
-    )
-
     def __init__(
         self,
         *,
@@ -62,9 +38,9 @@ class Brackets:
         marked_depth: int = 0,
     ) -> None:
         self._ends = ends
-        self._raw_quotes = raw_quotes
-        beginnings = "".join(sorted({end[0] for end in (*ends, *raw_quotes)}))
-        self._stops = _stops(("()" if parens else "") + ("," if marked_depth else ""), beginnings)
+        self._markers = (*raw_quotes, *ends)
+        self._beginnings = "".join(sorted({marker[0] for marker in self._markers}))
+        self._stops = _stops(("()" if parens else "") + ("," if marked_depth else ""), self._beginnings)
         self._stack: list[str] = []
         self._open = {"{": 0, "[": 0, "(": 0}
         self._quote = ""
@@ -82,44 +58,44 @@ class Brackets:
 
         `cut` is set if one of `ends` was found there instead of the last bracket.
         """
-        start, size, stack, search = pos, len(text), self._stack, self._stops.search
-        marked = self.marked_depth
-        if self.marks:
-            self.marks = []
+        start, stack, search, marked = pos, self._stack, self._stops.search, self.marked_depth
+        self.marks = []
         if self._quote:
             pos = self._close_string(text, pos)
-            if pos < 0:
-                return -1
-        while True:
+        while pos >= 0:
             found = search(text, pos)
             if found is None:
-                return self._go_on(text, start, size)
+                return self._go_on(text, start, len(text))
             at = found.start()
             char = text[at]
+            pos = at + 1
+            if char in self._beginnings:
+                marker = self._marker(text, at, at_end)
+                if marker is None:
+                    return self._go_on(text, start, at)
+                if marker in self._ends:
+                    self.cut = True
+                    return at
+                if marker:
+                    pos = at + len(marker)
+                    if self._opens_string(text, at, start):
+                        self._quote = marker
+                        pos = self._close_string(text, pos)
+                    continue
             if char in "{[(":
-                if char == "[" and self._ends:
-                    end = self._marker(text, at, self._ends, at_end)
-                    if end is None:
-                        return self._go_on(text, start, at)
-                    if end:
-                        self.cut = True
-                        return at
                 stack.append(char)
                 self._open[char] += 1
                 if len(stack) > self.depth:
                     self.depth = len(stack)
                 if len(stack) == marked:
                     self.marks.append(at)
-                pos = at + 1
             elif char in "}])":
-                pos = at + 1
                 opener = _OPENER[char]
                 if self._open[opener]:
-                    while True:
+                    top = ""
+                    while top != opener:
                         top = stack.pop()
                         self._open[top] -= 1
-                        if top == opener:
-                            break
                     if len(stack) == marked - 1:
                         self.marks.append(at)
                     if not stack:
@@ -128,41 +104,10 @@ class Brackets:
             elif char == ",":
                 if len(stack) == marked:
                     self.marks.append(at)
-                pos = at + 1
-            elif char not in _QUOTES:
-                token = self._marker(text, at, self._raw_quotes, at_end)
-                if token is None:
-                    return self._go_on(text, start, at)
-                if token:
-                    pos = at + len(token)
-                    if self._opens_string(text, at, start):
-                        close = text.find(token, pos)
-                        if close < 0:
-                            self._quote = token
-                            self.consumed = max(pos, size - len(token) + 1)
-                            self._last = '"'
-                            return -1
-                        pos = close + len(token)
-                    continue
-                end = self._marker(text, at, self._ends, at_end)
-                if end is None:
-                    return self._go_on(text, start, at)
-                if end:
-                    self.cut = True
-                    return at
-                pos = at + 1
-            elif self._opens_string(text, at, start):
-                whole = _STRING[char].match(text, at)
-                if whole is None:
-                    inside = _INSIDE[char].match(text, at + 1)
-                    assert inside is not None
-                    self._quote, self._escaped = char, inside.end() < size
-                    self._last = char
-                    self.consumed = size
-                    return -1
-                pos = whole.end()
-            else:
-                pos = at + 1
+            elif char in _QUOTES and self._opens_string(text, at, start):
+                self._quote = char
+                pos = self._close_string(text, pos)
+        return -1
 
     def _go_on(self, text: str, start: int, consumed: int) -> int:
         seen = text[start:consumed].rstrip()
@@ -172,6 +117,7 @@ class Brackets:
         return -1
 
     def _close_string(self, text: str, pos: int) -> int:
+        """Return the end of the open string, or -1 if it continues after `consumed`."""
         quote = self._quote
         if len(quote) > 1:
             close = text.find(quote, pos)
@@ -180,20 +126,19 @@ class Brackets:
                 return -1
             self._quote = ""
             return close + len(quote)
+        self.consumed = len(text)
         if self._escaped:
             if pos == len(text):
-                self.consumed = pos
                 return -1
             self._escaped = False
             pos += 1
-        inside = _INSIDE[quote].match(text, pos)
+        inside = STRING_CONTENT[quote].match(text, pos)
         assert inside is not None
-        end = inside.end()
-        if end < len(text) and text[end] == quote:
+        if text.startswith(quote, inside.end()):
             self._quote = ""
-            return end + 1
-        self._escaped = end < len(text)
-        self.consumed = len(text)
+            return inside.end() + 1
+        # The text ends with a backslash.
+        self._escaped = inside.end() < len(text)
         return -1
 
     def _opens_string(self, text: str, at: int, start: int) -> bool:
@@ -203,10 +148,10 @@ class Brackets:
         previous = text[before] if before >= start else self._last
         return previous == "" or previous in _BEFORE_A_STRING
 
-    def _marker(self, text: str, at: int, markers: tuple[str, ...], at_end: bool) -> str | None:
-        """Return which of `markers` is at `at`: "" for none, None if the text ends too early to tell."""
+    def _marker(self, text: str, at: int, at_end: bool) -> str | None:
+        """Return the marker at `at`: "" for none, None if the text ends too early to tell."""
         undecided = False
-        for marker in markers:
+        for marker in self._markers:
             if text.startswith(marker, at):
                 return marker
             if not at_end and len(text) - at < len(marker) and marker.startswith(text[at:]):
@@ -223,15 +168,20 @@ def _stops(further: str, beginnings: str) -> re.Pattern[str]:
 MAX_PREVIEWED = 64
 
 
+def read_member(part: str) -> Mapping[str, JsonValue]:
+    """Parse one `"key": value` of an object. Raises Unreadable."""
+    return loads_object(f"{{{part}}}")
+
+
 class ArgumentsPreview:
     """Splits the arguments at their commas, and reads each part once.
 
-    `read` parses one part into its argument; `begins` checks the text before the brackets and tells whether they are
+    `read` parses one part into its argument; `begins` checks the text before the brackets and returns whether they are
     the arguments. The preview stops at an unreadable part, because the complete call may be repaired.
     """
 
     def __init__(
-        self, read: Callable[[str], Mapping[str, JsonValue]], begins: Callable[[str], bool] | None = None
+        self, read: Callable[[str], Mapping[str, JsonValue]] = read_member, begins: Callable[[str], bool] | None = None
     ) -> None:
         self.arguments: dict[str, JsonValue] = {}
         self._begins = begins
@@ -284,6 +234,13 @@ class BracketBody(Body):
         self._parts: list[str] = []
         self._stops: tuple[str, ...] = ()
         self._preview: ArgumentsPreview | None = None
+        self._name = ""
+        self._id: str | None = None
+
+    def progress(self) -> RawCall | None:
+        if self._preview is None or not self._name:
+            return None
+        return RawCall(self._name, self._preview.arguments, "", self._id)
 
     def _begin_value(
         self,
@@ -310,18 +267,32 @@ class BracketBody(Body):
             if preview is not None:
                 preview.follow(opened, 0, 1, self._brackets.marks)
 
-    def _sound_json(self) -> dict[str, JsonValue] | None:
-        """Return the JSON object at `pos` if it is complete and valid, as it mostly is in batch."""
-        if self.opening.ends_inside_strings:
-            return None
-        whole = read_at(self.text, self.pos)
-        if whole is None:
-            return None
-        value, end = whole
-        if not isinstance(value, dict):
-            return None
-        self.pos = end
-        return value
+    def _begin_json_arguments(self, stops: tuple[str, ...]) -> Verdict | None:
+        """Read the JSON object at `pos` as the arguments of `_name`, for `_accept`."""
+        start = self.pos
+        # A complete and valid object, as it mostly is in batch, needs no scan.
+        whole = None if self.opening.ends_inside_strings else read_at(self.text, start)
+        if whole is not None and isinstance(value := whole[0], dict):
+            self.pos = whole[1]
+            return self._accept(RawCall(self._name, value, self.text[start : self.pos], self._id))
+        self._begin_value(stops=stops, preview=ArgumentsPreview())
+        self._state = self._json_arguments
+        return None
+
+    def _json_arguments(self, at_end: bool) -> Verdict | None:
+        written = self._value(at_end)
+        if written is None:
+            return Verdict.MORE
+        call = RawCall(self._name, {}, written, self._id)
+        try:
+            call.arguments = loads_object(written, depth=self._brackets.depth)
+        except Unreadable as err:
+            call.problem = str(err)
+        return self._accept(call)
+
+    def _accept(self, call: RawCall) -> Verdict | None:
+        """Take the call that `_begin_json_arguments` has read; its `raw` are the arguments."""
+        raise NotImplementedError
 
     def _value(self, at_end: bool) -> str | None:
         """Return the text of the complete value, or None; `pos` is then after it."""
@@ -345,6 +316,7 @@ class BracketBody(Body):
             return None
         if end < 0:
             end = limit
+        self._preview = None
         self._parts.append(text[start:end])
         self.pos = offset + end
         written = "".join(self._parts)
@@ -360,6 +332,54 @@ class BracketBody(Body):
         self.text, self.pos = written[stop.start() :] + self.text[self.pos :], 0
         self.opening.ends_inside_strings = True
         return written[: stop.start()]
+
+
+class CallSequence(BracketBody):
+    """One call, several, or a list of them, up to one of `ends`. `noise` may stand before the end marker."""
+
+    noise = ""
+
+    def __init__(self, opening: Opening, *, ends: tuple[str, ...] = ()) -> None:
+        super().__init__(opening)
+        self._ends = ends
+        self._in_list = False
+        self.ended = False
+
+    @abstractmethod
+    def _begin_next(self) -> bool:
+        """Begin the call at `pos`, if there is one."""
+
+    def _skip_end(self, at_end: bool) -> bool | None:
+        """Skip an end marker; None if the text ends inside one."""
+        for end in self._ends:
+            looking = self._skip(end)
+            if looking or (looking is None and not at_end):
+                return looking
+        return False
+
+    def _between(self, at_end: bool) -> Verdict | None:
+        mark = self.pos
+        while self._skip_space(MAX_GAP):
+            if self.pos - mark > MAX_GAP:
+                return self._rewind(mark, Verdict.DONE)
+            self.ended = bool(ended := self._skip_end(at_end))
+            if ended:
+                return Verdict.DONE
+            if ended is None:
+                return self._rewind(mark)
+            char = self.text[self.pos]
+            if char == "]" and self._in_list:
+                self._in_list = False
+                self.pos += 1
+                if not self._ends:
+                    return Verdict.DONE
+                mark = self.pos
+            elif char in ",;" or (char in self.noise and self._ends):
+                self.pos += 1
+            else:
+                return None if self._begin_next() else self._rewind(mark, Verdict.DONE)
+        # Without an end marker, white space may belong to the following text.
+        return self._rewind(mark, Verdict.DONE if at_end else Verdict.MORE)
 
 
 @lru_cache(maxsize=64)

@@ -7,16 +7,42 @@ from __future__ import annotations
 
 import json
 import math
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from edgevox.llm.tool_parsers.json_repair import MAX_DEPTH, JsonValue, Unquoted, Unreadable, join_surrogates, loads
+from edgevox.llm.tool_parsers.json_repair import (
+    LITERALS,
+    MAX_DEPTH,
+    JsonValue,
+    Unquoted,
+    Unreadable,
+    join_surrogates,
+    loads,
+)
 
 _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
 _NULL = {"null", "none", "nil"}
 # Longer ones are not meant as numbers.
 _MAX_NUMBER_CHARS = 400
+_MAX_REFERENCES = 16
+_MAX_UNIONS = 8
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+# The JSON types, in the order in which allowed ones are tried; string last, since anything can be one.
+_CLASSES: dict[str, type | tuple[type, ...]] = {
+    "null": type(None),
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "string": str,
+}
+_ORDER = {kind: at for at, kind in enumerate(_CLASSES)}
+# Values that need no conversion: exactly this class, if the schema restricts only the type.
+_EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
+_RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
 
 
 class NotConverted:
@@ -28,45 +54,33 @@ NOT_CONVERTED = NotConverted()
 
 def convert(value: JsonValue, kind: str) -> JsonValue | NotConverted:
     """Convert `value` to the JSON type `kind` if its spelling is unambiguous."""
+    word = value.strip().lower() if isinstance(value, str) else ""
     match kind:
-        case "string":
-            return _to_string(value)
+        case "string" if isinstance(value, str):
+            return str(value)
+        case "string" if isinstance(value, int | float):
+            return json.dumps(value)
         case "integer":
-            return _to_integer(value)
+            number = _to_number(value)
+            if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
+                return int(number)
+            return number if isinstance(number, int) else NOT_CONVERTED
         case "number":
             return _to_number(value)
-        case "boolean":
-            return _to_boolean(value)
-        case "null":
-            return None if isinstance(value, str) and value.strip().lower() in _NULL else NOT_CONVERTED
-        case "array":
-            return _to_array(value)
-        case "object":
+        case "boolean" if word in _TRUE or (isinstance(value, int) and value == 1):
+            return True
+        case "boolean" if word in _FALSE or (isinstance(value, int) and value == 0):
+            return False
+        case "null" if word in _NULL:
+            return None
+        case "array" | "object":
             found = parsed(value)
-            return found if isinstance(found, dict) else NOT_CONVERTED
-        case _:
-            return NOT_CONVERTED
-
-
-def _to_string(value: JsonValue) -> JsonValue | NotConverted:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
+            return found if is_kind(found, kind) else NOT_CONVERTED
     return NOT_CONVERTED
 
 
-def _to_integer(value: JsonValue) -> JsonValue | NotConverted:
-    number = _to_number(value)
-    if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
-        return int(number)
-    return number if isinstance(number, int) else NOT_CONVERTED
-
-
-def _to_number(value: JsonValue) -> JsonValue | NotConverted:
-    if isinstance(value, bool):
-        return NOT_CONVERTED
-    if isinstance(value, int | float):
+def _to_number(value: JsonValue) -> int | float | NotConverted:
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and len(value) < _MAX_NUMBER_CHARS:
         for read in (int, float):
@@ -76,23 +90,6 @@ def _to_number(value: JsonValue) -> JsonValue | NotConverted:
                 continue
             return number if math.isfinite(number) else NOT_CONVERTED
     return NOT_CONVERTED
-
-
-def _to_boolean(value: JsonValue) -> JsonValue | NotConverted:
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in _TRUE:
-            return True
-        if word in _FALSE:
-            return False
-    elif isinstance(value, int) and value in (0, 1):
-        return bool(value)
-    return NOT_CONVERTED
-
-
-def _to_array(value: JsonValue) -> JsonValue | NotConverted:
-    found = parsed(value)
-    return found if isinstance(found, list) else NOT_CONVERTED
 
 
 def parsed(value: JsonValue) -> JsonValue:
@@ -107,43 +104,23 @@ def parsed(value: JsonValue) -> JsonValue:
 
 def _guess(text: Unquoted) -> JsonValue:
     stripped = text.strip()
-    if stripped[:1] and stripped[:1] in "{[":
-        found = parsed(Unquoted(stripped))
+    if stripped.startswith(("{", "[")):
+        found = parsed(stripped)
         return str(text) if isinstance(found, str) else settle(found)
     if stripped[:1] == '"' and stripped[-1:] == '"' and len(stripped) > 1:
         try:
             return str(json.loads(stripped))
         except ValueError:
             return str(text)
-    if stripped in ("true", "True"):
-        return True
-    if stripped in ("false", "False"):
-        return False
-    if stripped in ("null", "None"):
-        return None
+    if stripped in LITERALS:
+        return LITERALS[stripped]
     number = _to_number(stripped)
     return str(text) if isinstance(number, NotConverted) else number
 
 
 def is_kind(value: JsonValue, kind: str) -> bool:
     """Whether a value is of a JSON type."""
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "boolean":
-            return isinstance(value, bool)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "null":
-            return value is None
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, dict)
-        case _:
-            return False
+    return isinstance(value, _CLASSES.get(kind, ())) and (kind == "boolean" or not isinstance(value, bool))
 
 
 def settle(value: JsonValue, depth: int = 0) -> JsonValue:
@@ -157,17 +134,6 @@ def settle(value: JsonValue, depth: int = 0) -> JsonValue:
     if isinstance(value, list):
         return [settle(member, depth + 1) for member in value]
     return value
-
-
-_MAX_REFERENCES = 16
-_MAX_UNIONS = 8
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-# Values that need no conversion: exactly this class, if the schema restricts only the type.
-_EXACT = {"string": str, "boolean": bool, "integer": int, "number": float, "null": type(None)}
-# The order in which allowed types are tried; string last, since anything can be one.
-_ORDER = {"null": 0, "integer": 1, "number": 2, "boolean": 3, "array": 4, "object": 5, "string": 6}
-_SPELLED_BOOLEANS = {"true": True, "false": False, "True": True, "False": False}
-_RESTRICTING = frozenset(("const", "anyOf", "oneOf", "allOf", "$ref"))
 
 
 def fit_arguments(
@@ -198,8 +164,7 @@ class _Coercion:
         self, arguments: Mapping[str, JsonValue], positional: Sequence[JsonValue]
     ) -> tuple[dict[str, JsonValue], list[str]]:
         schema = self._resolve(self._root)
-        properties = schema.get("properties")
-        properties = properties if _is_mapping(properties) else {}
+        properties = properties_of(schema)
         given = dict(arguments)
         only = positional[0] if len(positional) == 1 and not given else None
         if isinstance(only, dict) and all(key in properties for key in only):
@@ -215,14 +180,13 @@ class _Coercion:
         return self._object(given, schema, ""), self._problems
 
     def _object(self, given: Mapping[str, JsonValue], schema: Mapping[str, Any], path: str) -> dict[str, JsonValue]:
-        properties = schema.get("properties")
-        properties = properties if _is_mapping(properties) else {}
+        properties = properties_of(schema)
         extra = schema.get("additionalProperties")
         fitted: dict[str, JsonValue] = {}
         for written, value in given.items():
             name = written if written in properties else _matching_property(written, properties, given)
             if name in properties:
-                fitted[name] = self._fitted(value, properties[name], f"{path}{name}")
+                fitted[name] = self._value(value, properties[name], f"{path}{name}")
             elif isinstance(extra, Mapping):
                 fitted[name] = self._value(value, extra, f"{path}{name}")
             else:
@@ -230,32 +194,26 @@ class _Coercion:
                 if extra is False:
                     self._problems.append(f"{path}{name} is not a parameter")
         required = schema.get("required")
-        if isinstance(required, list | tuple):
-            self._problems += [
-                f"{path}{name} is missing" for name in required if isinstance(name, str) and name not in fitted
-            ]
+        for name in required if isinstance(required, list | tuple) else ():
+            if isinstance(name, str) and name not in fitted:
+                self._problems.append(f"{path}{name} is missing")
         return fitted
 
-    def _fitted(self, value: JsonValue, schema: object, path: str) -> JsonValue:
-        quick = _convert_simple(value, schema)
-        return self._value(value, schema, path) if isinstance(quick, NotConverted) else quick
-
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
-        if path.count(".") + path.count("[") > MAX_DEPTH:
-            return settle(value)
-        if not _is_mapping(schema):
+        quick = _convert_simple(value, schema)
+        if not isinstance(quick, NotConverted):
+            return quick
+        if path.count(".") + path.count("[") > MAX_DEPTH or not _is_mapping(schema):
             return settle(value)
         schema = self._resolve(schema)
         for union in ("anyOf", "oneOf"):
             options = schema.get(union)
             if isinstance(options, list | tuple) and options:
                 return self._any_of(value, options, path)
-        types = _types(schema)
-        choices = schema.get("enum")
-        if "const" in schema:
-            choices = [schema["const"]]
+        choices = [schema["const"]] if "const" in schema else schema.get("enum")
         if isinstance(choices, list | tuple) and choices:
             return self._choice(value, choices, path)
+        types = _types(schema)
         if not types:
             return settle(value)
         for kind in types:
@@ -273,7 +231,7 @@ class _Coercion:
             return self._object(value, schema, f"{path}.")
         if isinstance(value, list):
             items = schema.get("items")
-            return [self._fitted(member, items, f"{path}[{at}]") for at, member in enumerate(value)]
+            return [self._value(member, items, f"{path}[{at}]") for at, member in enumerate(value)]
         return value
 
     def _any_of(self, value: JsonValue, options: Sequence[Any], path: str) -> JsonValue:
@@ -319,27 +277,27 @@ class _Coercion:
             reference = schema.get("$ref")
             if isinstance(reference, str) and reference.startswith("#"):
                 target: Any = self._root
-                for part in reference.lstrip("#").strip("/").split("/"):
-                    if part:
-                        target = (
-                            target.get(part.replace("~1", "/").replace("~0", "~"))
-                            if isinstance(target, Mapping)
-                            else None
-                        )
+                for part in filter(None, reference.lstrip("#").split("/")):
+                    key = part.replace("~1", "/").replace("~0", "~")
+                    target = target.get(key) if isinstance(target, Mapping) else None
                 if not isinstance(target, Mapping):
                     return {}
                 schema = target
                 continue
             parts = schema.get("allOf")
             if isinstance(parts, list | tuple) and len(parts) > 0 and isinstance(parts[0], Mapping):
-                merged = {key: member for key, member in schema.items() if key != "allOf"}
-                for part in parts:
-                    if isinstance(part, Mapping):
-                        merged = {**part, **merged}
-                schema = merged
+                own = {key: member for key, member in schema.items() if key != "allOf"}
+                # Earlier parts come before later ones, and the schema's own keys before all.
+                schema = dict(ChainMap(own, *(dict(part) for part in parts if isinstance(part, Mapping))))
                 continue
             return schema
         return {}
+
+
+def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schemas of an object's members by name."""
+    properties = schema.get("properties")
+    return properties if _is_mapping(properties) else {}
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -358,7 +316,7 @@ def _convert_simple(value: JsonValue, schema: object) -> JsonValue | NotConverte
         if kind == "string":
             value = str(value)
         elif kind == "boolean":
-            value = _SPELLED_BOOLEANS.get(value)
+            value = LITERALS.get(value)
         elif kind == "integer" and value.isdecimal() and value.isascii() and len(value) < 16:
             value = int(value)
     if type(value) is not _EXACT.get(kind):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import MAX_GAP, OfferedTools, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
+from edgevox.llm.tool_parsers.base import MAX_GAP, Form, OfferedTools, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, CallSequence
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
 
 NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
@@ -80,30 +80,23 @@ def damaged_call(raw: str, reason: str) -> RawCall:
     return RawCall(written.group(1) if written else "", {}, raw, problem=reason)
 
 
-def objects(calls: Sequence[ToolCall], *, arguments_key: str = "arguments") -> list[str]:
-    """Return each call as a JSON object."""
-    return [f'{{"name": {json.dumps(call.name)}, "{arguments_key}": {call.arguments or "{}"}}}' for call in calls]
-
-
-class JsonCalls(BracketBody):
+class JsonCalls(CallSequence):
     """After a marker: one object, several, or a list of them, up to one of `ends`.
 
     `bounds` are markers that begin something else, so they also end a damaged object. With `ids`, objects carry the
     model's own ids; an id may follow the arguments, so these are not shown in advance.
     """
 
+    noise = "}]`"
+
     def __init__(
         self, opening: Opening, *, ends: tuple[str, ...] = (), bounds: tuple[str, ...] = (), ids: bool = False
     ) -> None:
-        super().__init__(opening)
-        self._ends = ends
+        super().__init__(opening, ends=ends)
         self._bounds = (*ends, *bounds)
-        self._in_list = False
         self._cut_off = False
         self._skipped_fence = False
         self._previews = not ids
-        self._written_name = ""
-        self.ended = False
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
@@ -120,9 +113,8 @@ class JsonCalls(BracketBody):
         if char == "[" and not self._in_list:
             mark = self.pos
             self.pos += 1
-            if not self._peek_past_space():
-                self.pos = mark
-                return Verdict.MORE
+            if not self._skip_space(MAX_GAP):
+                return self._rewind(mark)
             if self.text[self.pos] not in "{]":
                 return Verdict.NO
             self._in_list = True
@@ -131,10 +123,17 @@ class JsonCalls(BracketBody):
             return None
         if char == "{":
             self.committed = True
-            return self._begin_object()
+            self._begin_object()
+            return None
         return Verdict.NO
 
-    def _begin_object(self, opened: str = "") -> Verdict | None:
+    def _begin_next(self) -> bool:
+        if self.text[self.pos] != "{":
+            return False
+        self._begin_object()
+        return True
+
+    def _begin_object(self, opened: str = "") -> None:
         start = self.pos - len(opened)
         if start >= 0 and not self.opening.ends_inside_strings and self.text[start] == "{":
             # Fast path: the object is complete and valid, as it mostly is in batch, so the C decoder reads it.
@@ -142,25 +141,20 @@ class JsonCalls(BracketBody):
             if whole is not None:
                 value, self.pos = whole
                 self._state = self._between
-                self._take(self.text[start : self.pos], value)
-                return None
-        self._written_name = ""
-        preview = ArgumentsPreview(read_member, self._begins_arguments) if self._previews else None
+                raw = self.text[start : self.pos]
+                self._take(raw, self._calls_of(value, raw))
+                return
+        self._name = ""
+        preview = ArgumentsPreview(begins=self._begins_arguments) if self._previews else None
         self._begin_value(stops=self._bounds, opened=opened, preview=preview, arguments_depth=2)
         self._state = self._object
-        return None
 
     def _begins_arguments(self, before: str) -> bool:
         name = _WRITTEN_NAME.search(before)
         if name is None or _ARGUMENTS_BEGIN.search(before) is None:
             return False
-        self._written_name = name.group(1)
+        self._name = name.group(1)
         return True
-
-    def progress(self) -> RawCall | None:
-        if self._state != self._object or self._preview is None or not self._written_name:
-            return None
-        return RawCall(self._written_name, self._preview.arguments, "")
 
     def _object(self, at_end: bool) -> Verdict | None:
         raw = self._value(at_end)
@@ -168,19 +162,21 @@ class JsonCalls(BracketBody):
             return Verdict.MORE
         self._state = self._between
         self._cut_off = not self._brackets.closed
-        self._take(raw)
+        self._take(raw, self._read(raw))
         return None
 
-    def _read(self, raw: str, value: JsonValue = None) -> list[RawCall]:
+    def _read(self, raw: str) -> list[RawCall]:
         """Return the calls of one object, damaged or not."""
-        if value is None:
-            try:
-                value = loads(raw, depth=self._brackets.depth)
-            except Unreadable as err:
-                if shorter := self._shortened(raw):
-                    return self._read(shorter)
-                early = "the output ended early: " if isinstance(err, Truncated) else ""
-                return [damaged_call(raw, f"{early}{err}")]
+        try:
+            value = loads(raw, depth=self._brackets.depth)
+        except Unreadable as err:
+            if shorter := self._shortened(raw):
+                return self._read(shorter)
+            early = "the output ended early: " if isinstance(err, Truncated) else ""
+            return [damaged_call(raw, f"{early}{err}")]
+        return self._calls_of(value, raw)
+
+    def _calls_of(self, value: JsonValue, raw: str) -> list[RawCall]:
         calls = calls_of(value, raw, self.opening.offered)
         if calls is None:
             return [damaged_call(raw, "not the shape of a call")]
@@ -189,61 +185,13 @@ class JsonCalls(BracketBody):
                 call.id = None
         return calls
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        self.calls += self._read(raw, value)
-
-    def _between(self, at_end: bool) -> Verdict | None:
-        mark = self.pos
-        while True:
-            if not self._peek_past_space():
-                return self._end_of_text(mark, at_end)
-            if self.pos - mark > MAX_GAP:
-                self.pos = mark
-                return Verdict.DONE
-            for end in self._ends:
-                looking = self._looking_at(end)
-                if looking is None and not at_end:
-                    return self._end_of_text(mark, at_end)
-                if looking:
-                    self.pos += len(end)
-                    self.ended = True
-                    return Verdict.DONE
-            char = self.text[self.pos]
-            if char == "{":
-                return self._begin_object()
-            if char in ",;":
-                self.pos += 1
-                if self._in_list or self._ends:
-                    continue
-                if not self._peek_past_space():
-                    return self._end_of_text(mark, at_end)
-                if self.text[self.pos] == "{":
-                    return self._begin_object()
-                self.pos = mark
-                return Verdict.DONE
-            if char == "]" and self._in_list:
-                self.pos += 1
-                self._in_list = False
-                if not self._ends:
-                    return Verdict.DONE
-                mark = self.pos
-                continue
-            if char in "}]`" and self._ends:
-                self.pos += 1
-                continue
-            self.pos = mark
-            return Verdict.DONE
-
-    def _end_of_text(self, mark: int, at_end: bool) -> Verdict:
-        # White space is given back: without an end marker it may belong to the following text.
-        self.pos = mark
-        return Verdict.DONE if at_end else Verdict.MORE
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
+        self.calls += calls
 
 
-def read_member(part: str) -> Mapping[str, JsonValue]:
-    """Parse one `"key": value` of an object. Raises Unreadable."""
-    value = loads(f"{{{part}}}")
-    return value if isinstance(value, dict) else {}
+def json_between(begin: str, end: str) -> Form:
+    """Return the form of JSON calls between two markers."""
+    return partial(JsonCalls, ends=(end,), bounds=(begin,))
 
 
 _KEYS = (*NAME_KEYS, *ARGUMENT_KEYS, "type", "id", "tool_calls")
@@ -276,15 +224,11 @@ class BareJsonCalls(JsonCalls):
         if marker == "[":
             self._in_list = True
             self._skip_space()
-            return self._begin_object()
-        return self._begin_object(opened=marker)
+        self._begin_object(opened="" if marker == "[" else marker)
+        return None
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        if self.committed:
-            super()._take(raw, value)
-            return
-        calls = self._read(raw, value)
-        if all(self._is_call(call) for call in calls):
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
+        if self.committed or all(map(self._is_call, calls)):
             self.calls += calls
             self.committed = True
         else:
@@ -328,8 +272,7 @@ class FencedCalls(JsonCalls):
         self.committed = False
         return verdict
 
-    def _take(self, raw: str, value: JsonValue = None) -> None:
-        calls = self._read(raw, value)
+    def _take(self, raw: str, calls: list[RawCall]) -> None:
         self._refused |= any(call.problem or call.name not in self.opening.offered for call in calls)
         self.spent += len(raw)
         self._found += calls

@@ -17,37 +17,20 @@ JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, J
 
 MAX_DEPTH = 100
 
-_LITERALS: dict[str, bool | None] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "True": True,
-    "False": False,
-    "None": None,
-}
+LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 _SPACE = re.compile(r"[ \t\r\n]*+")
 # What may follow a string: punctuation, the end, the next key where a comma is missing, or another string.
 _CLOSES_STRING = re.compile(
     r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}])"""
 )
-_STRING_STEP = {
+# Up to the closing quote, or the end of the text, or a backslash at the end.
+STRING_CONTENT = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
     "'": re.compile(r"[^'\\]*+(?:\\.[^'\\]*+)*+", re.DOTALL),
 }
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_SIMPLE_ESCAPES = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "\\": "\\",
-    '"': '"',
-    "'": "'",
-    "/": "/",
-    "\n": "",
-}
+_ESCAPE_SEQUENCE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", '"': '"', "'": "'", "/": "/", "\n": ""}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE = re.compile(r"[^,\]\[{}()\n]*+")
 _NEXT_KEY = re.compile(r"""["'][\w$.-]++["'][ \t\r\n]*+:""")
@@ -102,6 +85,14 @@ def loads(text: str, *, depth: int = 0) -> JsonValue:
     return Reader(text).whole()
 
 
+def loads_object(text: str, *, depth: int = 0) -> dict[str, JsonValue]:
+    """Parse `text` as an object of arguments. Raises Unreadable."""
+    value = loads(text, depth=depth)
+    if not isinstance(value, dict):
+        raise Unreadable("the arguments are not an object")
+    return value
+
+
 class Reader:
     """A cursor over one text. `raw_quotes` are additional string delimiters without escapes."""
 
@@ -117,7 +108,7 @@ class Reader:
         value = self.value()
         rest = self.text[self.pos :].strip(" \t\r\n}]);,`")
         if rest:
-            raise Unreadable(f"unexpected {rest[:20]!r} behind the value")
+            raise Unreadable(f"unexpected {rest[:20]!r} after the value")
         return value
 
     def peek(self) -> str:
@@ -134,22 +125,27 @@ class Reader:
         """Read one value of any type."""
         char = self.peek()
         if char == "":
-            raise Truncated("the text ends where a value should stand")
-        if char in "\"'":
-            return self.string()
+            raise Truncated("the text ends where a value is expected")
         if char == "{":
             return self._nested(self._mapping)
         if char in "[(":
             return self._nested(self._sequence)
+        text = self._quoted(char)
+        return self._bare_value() if text is None else text
+
+    def _quoted(self, char: str) -> str | None:
+        """Read the string that begins with `char`, if one does."""
+        if char and char in "\"'":
+            return self.string()
         for quote in self._raw_quotes:
             if self.text.startswith(quote, self.pos):
                 return self._raw_string(quote)
-        return self._bare_value()
+        return None
 
     def expect_end_of_value(self, closers: str) -> None:
         """Raises Unreadable unless one of `closers` or the end of the text comes next."""
         if (char := self.peek()) and char not in closers:
-            raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} behind a value")
+            raise Unreadable(f"unexpected {self.text[self.pos : self.pos + 20]!r} after a value")
 
     def string(self) -> str:
         """Read a quoted string. A quote is part of the text unless what follows it could follow a string."""
@@ -160,7 +156,7 @@ class Reader:
                 start, self.pos = self.pos + 3, end + 3
                 return _unescape(text[start:end])
         start = pos = self.pos + 1
-        step = _STRING_STEP[quote]
+        step = STRING_CONTENT[quote]
         while True:
             inside = step.match(text, pos)
             assert inside is not None
@@ -172,7 +168,7 @@ class Reader:
                 return _unescape(text[start:end])
             for raw_quote in self._raw_quotes:
                 if text.startswith(raw_quote, end + 1):
-                    # The opening delimiter was missing, and a quote stood in for it.
+                    # The opening delimiter was missing, and a quote replaced it.
                     self.pos = end + 1 + len(raw_quote)
                     return text[start:end]
             pos = end + 1
@@ -180,14 +176,12 @@ class Reader:
     def key(self) -> str:
         """Read a key, quoted or not, up to its colon or equals sign."""
         char = self.peek()
-        if char and char in "\"'":
-            return self.string()
-        for quote in self._raw_quotes:
-            if self.text.startswith(quote, self.pos):
-                return self._raw_string(quote)
+        text = self._quoted(char)
+        if text is not None:
+            return text
         word = _KEY.match(self.text, self.pos)
         if word is None:
-            raise (Unreadable if char else Truncated)(f"no key where {self.text[self.pos : self.pos + 20]!r} stands")
+            raise (Unreadable if char else Truncated)(f"expected a key, found {self.text[self.pos : self.pos + 20]!r}")
         self.pos = word.end()
         return word.group()
 
@@ -222,9 +216,9 @@ class Reader:
                 self.pos = start
                 members.append(self.value())
             elif separator == "":
-                raise Truncated(f"the text ends behind the key {key!r}")
+                raise Truncated(f"the text ends after the key {key!r}")
             else:
-                raise Unreadable(f"no colon behind the key {key!r}")
+                raise Unreadable(f"no colon after the key {key!r}")
 
     def _sequence(self) -> list[JsonValue]:
         close = _CLOSERS[self.text[self.pos]]
@@ -304,22 +298,18 @@ class Reader:
         for quote in self._raw_quotes:
             if written.endswith(quote):
                 self.pos = pos
-                return _without_stray_quotes(written.removesuffix(quote))
+                text = written.removesuffix(quote)
+                # The opening delimiter was missing, and a quote replaced it.
+                is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+                return text[1:-1] if is_quoted else text
         if not written:
-            raise Unreadable(f"no value where {text[start : start + 20]!r} stands")
+            raise Unreadable(f"expected a value, found {text[start : start + 20]!r}")
         self.pos = pos
-        if written in _LITERALS:
-            return _LITERALS[written]
+        if written in LITERALS:
+            return LITERALS[written]
         if pos >= len(text):
             raise Truncated(f"the text ends inside {written[:20]!r}")
         return Unquoted(written)
-
-
-def _without_stray_quotes(text: str) -> str:
-    # The opening delimiter was missing and an ordinary quote stood in for it.
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    return text
 
 
 def _integer(text: str) -> int | float:
@@ -335,7 +325,7 @@ def _unescape(text: str) -> str:
         return text
     # With escaped backslashes removed, each remaining backslash begins an escape.
     parts = text.split("\\\\")
-    return join_surrogates("\\".join(_ESCAPE.sub(_escaped, part) if "\\" in part else part for part in parts))
+    return join_surrogates("\\".join(_ESCAPE_SEQUENCE.sub(_escaped, part) if "\\" in part else part for part in parts))
 
 
 def join_surrogates(text: str) -> str:
@@ -351,4 +341,4 @@ def _escaped(match: re.Match[str]) -> str:
         return chr(int(digits, 16))
     char = match.group(3)
     # An unknown escape (\d) keeps its backslash, as in Python.
-    return _SIMPLE_ESCAPES.get(char, match.group())
+    return _ESCAPES.get(char, match.group())

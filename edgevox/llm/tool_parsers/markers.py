@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from edgevox.core.errors import ConfigError
 from edgevox.llm.tool_parsers.base import HARMONY, STYLES, TEMPLATE_OPENED, BaseFormatDetector, ReasoningStyle
@@ -14,19 +15,8 @@ from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 
 FENCE = "```"
 # End tokens of chat formats, in case the engine lets them through.
-STOP_TOKENS = frozenset(
-    (
-        *HARMONY.ends,
-        "<|im_end|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<|endoftext|>",
-        "<|end_of_text|>",
-        "<end_of_turn>",
-        "<turn|>",
-        "<|observation|>",
-    )
-)
+_CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|observation|>")
+STOP_TOKENS = frozenset((*HARMONY.ends, *_CHAT_ENDS, "<|endoftext|>", "<|end_of_text|>"))
 # These are also markup, so they are dropped only after a call.
 _STOP_TAGS = ("</s>", "<eos>")
 
@@ -62,6 +52,9 @@ def continues_word(before: str) -> bool:
     return before[-1:].isalnum() or before[-1:] in ("_", ".", "`", '"', "'")
 
 
+Readers: TypeAlias = dict[str, BaseFormatDetector]
+
+
 @dataclass(slots=True)
 class ChainMarkers:
     """The scans of one chain, and the meaning of each marker."""
@@ -70,30 +63,41 @@ class ChainMarkers:
     fence: Scan
     reasoning: dict[ReasoningStyle, Scan]
     fence_in_reasoning: dict[ReasoningStyle, Scan]
-    openers: dict[str, tuple[tuple[str, BaseFormatDetector], ...]]
-    bare: dict[str, tuple[tuple[str, BaseFormatDetector], ...]]
-    begins: dict[str, ReasoningStyle] = field(default_factory=dict)
-    ends: frozenset[str] = frozenset()
-    trailers: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-    reads_fences: bool = False
+    openers: dict[str, Readers]
+    bare: dict[str, Readers]
+    begins: dict[str, ReasoningStyle]
+    ends: frozenset[str]
+    trailers: frozenset[str]
+    names: frozenset[str]
+    reads_fences: bool
 
 
-def compile_markers(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequence[str] | None) -> ChainMarkers:
-    """Compile the markers of `chain`; with `names`, also those of bare calls."""
-    openers = _by_marker((marker, name, detector) for name, detector in chain for marker in detector.markers)
-    bare = _by_marker(
-        (marker, name, detector)
-        for name, detector in chain
-        if names
-        for marker in (*detector.bare_markers, *detector.name_markers(names))
-    )
-    named = [marker for _, detector in chain if names for marker in detector.name_markers(names)]
+@lru_cache(maxsize=64)
+def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarkers:
+    """Compile the markers of a chain; with `parsers` and tool `names`, also those of bare calls."""
+    unknown = [name for name in parsers if name not in DETECTORS]
+    if unknown:
+        raise ConfigError(
+            f"unknown tool-call parser {', '.join(unknown)}", hint=f"the parsers are {', '.join(sorted(DETECTORS))}"
+        )
+    chain = {name: DETECTORS[name]() for name in (parsers or DETECTORS)}
+    if not any(isinstance(detector, HarmonyDetector) for detector in chain.values()):
+        chain["harmony"] = HarmonyDetector()
+    reads_bare = bool(parsers and names)
+    openers: dict[str, Readers] = {}
+    bare: dict[str, Readers] = {}
+    named: list[str] = []
+    for name, detector in chain.items():
+        for marker in detector.markers:
+            openers.setdefault(marker, {})[name] = detector
+        if reads_bare:
+            named += detector.name_markers(names)
+            for marker in (*detector.bare_markers, *detector.name_markers(names)):
+                bare.setdefault(marker, {})[name] = detector
     begins = {begin: style for style in STYLES for begin in style.begins}
     ends = frozenset(TEMPLATE_OPENED.ends)
-    trailers = frozenset((*STOP_TOKENS, *_STOP_TAGS, *(t for _, detector in chain for t in detector.trailers)))
+    trailers = frozenset((*STOP_TOKENS, *_STOP_TAGS, *(t for detector in chain.values() for t in detector.trailers)))
     literal_bare = [marker for marker in bare if marker not in named]
-    reads_fences = bool(names) and any(detector.uses_fences for _, detector in chain)
     styles = (*STYLES, TEMPLATE_OPENED, HARMONY)
     return ChainMarkers(
         text=Scan((*openers, *literal_bare, *begins, *ends, *trailers, FENCE), named),
@@ -109,28 +113,5 @@ def compile_markers(chain: Sequence[tuple[str, BaseFormatDetector]], names: Sequ
         ends=ends,
         trailers=trailers,
         names=frozenset(named),
-        reads_fences=reads_fences,
+        reads_fences=reads_bare and any(detector.uses_fences for detector in chain.values()),
     )
-
-
-def _by_marker(
-    found: Iterable[tuple[str, str, BaseFormatDetector]],
-) -> dict[str, tuple[tuple[str, BaseFormatDetector], ...]]:
-    table: dict[str, tuple[tuple[str, BaseFormatDetector], ...]] = {}
-    for marker, name, detector in found:
-        table[marker] = (*table.get(marker, ()), (name, detector))
-    return table
-
-
-@lru_cache(maxsize=64)
-def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarkers:
-    """Return the compiled chain, cached per set of parsers and tool names."""
-    unknown = [name for name in parsers if name not in DETECTORS]
-    if unknown:
-        raise ConfigError(
-            f"unknown tool-call parser {', '.join(unknown)}", hint=f"the parsers are {', '.join(sorted(DETECTORS))}"
-        )
-    chain = [(name, DETECTORS[name]()) for name in (parsers or DETECTORS)]
-    if not any(isinstance(detector, HarmonyDetector) for _, detector in chain):
-        chain.append(("harmony", HarmonyDetector()))
-    return compile_markers(chain, names if parsers else None)

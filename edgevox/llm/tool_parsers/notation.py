@@ -1,12 +1,13 @@
 """How a format writes calls: the text around them, and the notation of the arguments.
 
-Each detector's module holds its `Wrapper`, from which the grammar is generated: what the grammar forces is what the
-detector reads.
+Each detector has a `Wrapper`, from which the grammar is generated and calls are written: what the grammar forces is
+what the detector reads.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -48,54 +49,78 @@ class Notation:
     key_escapes: Escapes = "json"
     members: Notation | None = None
 
+    def write(self, value: JsonValue) -> str:
+        """Write a value."""
+        inner = self.members or self
+        match value:
+            case str():
+                quoting = self.strings[0]
+                # repr chooses the quotes that need no escapes.
+                is_python = quoting.escapes == "python"
+                return repr(value) if is_python else f"{quoting.open}{_escape(value, quoting.escapes)}{quoting.close}"
+            case dict():
+                members = (
+                    f"{self.key_open}{_escape(key, self.key_escapes)}{self.key_close}{inner.write(member)}"
+                    for key, member in value.items()
+                )
+                written = f"{self.object_open}{self.separator.join(members)}{self.object_close}"
+            case list():
+                written = f"[{self.separator.join(map(inner.write, value))}]"
+            case bool() | None:
+                written = {True: self.true, False: self.false, None: self.null}[value]
+            case _:
+                written = json.dumps(value)
+        return written + self.value_close
 
-@dataclass(frozen=True, slots=True)
-class Wrapper:
-    """One reply of calls: one of `before`, then calls separated by `between`, then `after`.
 
-    A call is `head`, its name, `middle`, its arguments, `tail`; with `id_head`, that and an id of nine characters come
-    before the tail. `triggers` are the strings that start a call.
-    """
-
-    head: str
-    middle: str
-    tail: str
-    triggers: tuple[str, ...]
-    before: tuple[str, ...] = ("",)
-    between: str = "\n"
-    after: str = ""
-    arguments: Notation = Notation()
-    name_escapes: Escapes = "none"
-    id_head: str | None = None
+def _escape(text: str, escapes: Escapes) -> str:
+    match escapes:
+        case "json":
+            return json.dumps(text, ensure_ascii=False)[1:-1]
+        case "python":
+            # The double quote makes repr choose single quotes.
+            return repr(f'"{text}')[2:-1]
+        case "none":
+            return text
 
 
 JSON = Notation()
 
 
-def json_wrapper(
-    *,
-    begin: str = "",
-    end: str = "",
-    arguments_key: str = "arguments",
-    triggers: tuple[str, ...],
-    before: tuple[str, ...] = ("",),
-    between: str = "\n",
-    after: str = "",
-    id_head: str | None = None,
-    end_id: str = "",
-) -> Wrapper:
-    """Return the wrapper of calls `{"name": …, "arguments": {…}}`, each between `begin` and `end`."""
-    return Wrapper(
-        head=f'{begin}{{"name": "',
-        middle=f'", "{arguments_key}": ',
-        tail=f"{end_id}}}{end}",
-        triggers=triggers,
-        before=before,
-        between=between,
-        after=after,
-        name_escapes="json",
-        id_head=id_head,
-    )
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """One reply of calls: one of `before`, then calls separated by `between`, then `after`.
+
+    A call is `head`, its name, `middle`, its arguments, `tail`, by default `{"name": …, "arguments": {…}}`; with
+    `id_head`, that and an id of nine characters come before the tail. `triggers` are the strings that start a call.
+    """
+
+    triggers: tuple[str, ...]
+    head: str = '{"name": "'
+    middle: str = '", "arguments": '
+    tail: str = "}"
+    before: tuple[str, ...] = ("",)
+    between: str = "\n"
+    after: str = ""
+    arguments: Notation = JSON
+    id_head: str | None = None
+
+    @property
+    def name_escapes(self) -> Escapes:
+        """How names are written: as JSON where they are in a JSON object."""
+        return "json" if self.head.endswith('"name": "') else "none"
+
+    def write(self, calls: Sequence[ToolCall]) -> str:
+        """Write a reply that contains only `calls`."""
+        return f"{self.before[-1]}{self.between.join(map(self._call, calls))}{self.after}"
+
+    def _call(self, call: ToolCall) -> str:
+        name = json.dumps(call.name)[1:-1] if self.name_escapes == "json" else call.name
+        arguments = call.arguments or "{}"
+        if self.arguments is not JSON:
+            arguments = self.arguments.write(json.loads(arguments))
+        call_id = "" if self.id_head is None else f"{self.id_head}{json.dumps(call.id)[1:-1]}"
+        return f"{self.head}{name}{self.middle}{arguments}{call_id}{self.tail}"
 
 
 _PYTHON_VALUES = Notation(
@@ -107,20 +132,23 @@ _PYTHON_VALUES = Notation(
     key_close="': ",
     key_escapes="python",
 )
-PYTHON_ARGUMENTS = Notation(
-    object_open="(", object_close=")", key_open="", key_close="=", key_escapes="none", members=_PYTHON_VALUES
-)
 
 
-def brace_notation(quote: str) -> Notation:
-    """Return Gemma's notation: unquoted keys, strings between `quote`, no blanks."""
-    return Notation(
-        strings=(Quoting(quote, quote, "none", barred="<"),),
-        separator=",",
-        key_open="",
-        key_close=":",
-        key_escapes="none",
+def python_wrapper(
+    begin: str, end: str, *, trigger: str, between: str = ", ", values: Notation = _PYTHON_VALUES
+) -> Wrapper:
+    """Return the wrapper of calls `name(key=value)` between `begin` and `end`."""
+    arguments = Notation(
+        object_open="(", object_close=")", key_open="", key_close="=", key_escapes="none", members=values
     )
+    return Wrapper((trigger,), "", "", "", before=(begin,), between=between, after=end, arguments=arguments)
+
+
+def brace_wrapper(begin: str, end: str, quote: str) -> Wrapper:
+    """Return the wrapper of Gemma's calls: unquoted keys, strings between `quote`, no blanks."""
+    strings = (Quoting(quote, quote, "none", barred="<"),)
+    arguments = Notation(strings=strings, separator=",", key_open="", key_close=":", key_escapes="none")
+    return Wrapper((begin,), f"{begin}call:", "", end, between="", arguments=arguments)
 
 
 def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings: tuple[Quoting, ...] = ()) -> Notation:
@@ -137,35 +165,3 @@ def tagged_notation(key_open: str, key_close: str, value_close: str, *, strings:
         key_escapes="none",
         members=value,
     )
-
-
-def arguments_of(call: ToolCall) -> dict[str, JsonValue]:
-    """Return the arguments of a call as a dict."""
-    found: dict[str, JsonValue] = json.loads(call.arguments or "{}")
-    return found
-
-
-def tagged_arguments(call: ToolCall) -> list[tuple[str, str]]:
-    """Return keys and values as text: strings unquoted, everything else as JSON."""
-    return [
-        (key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for key, value in arguments_of(call).items()
-    ]
-
-
-def python_call(call: ToolCall) -> str:
-    """Write `name(key=value)` in Python's notation."""
-    return f"{call.name}({', '.join(f'{key}={value!r}' for key, value in arguments_of(call).items())})"
-
-
-def gemma_value(value: JsonValue, quote: str) -> str:
-    """Write a value in Gemma's notation: strings between `quote`, unquoted keys."""
-    match value:
-        case str():
-            return f"{quote}{value}{quote}"
-        case dict():
-            return "{" + ",".join(f"{key}:{gemma_value(member, quote)}" for key, member in value.items()) + "}"
-        case list():
-            return "[" + ",".join(gemma_value(member, quote) for member in value) + "]"
-        case _:
-            return json.dumps(value)

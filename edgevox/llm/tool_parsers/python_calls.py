@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from edgevox.llm.tool_parsers.base import MAX_GAP, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
-from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Truncated, Unreadable
+from edgevox.llm.tool_parsers.base import MAX_GAP, RawCall, Verdict
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, CallSequence
+from edgevox.llm.tool_parsers.json_repair import LITERALS, JsonValue, Reader, Truncated, Unreadable
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
 _MAX_NAME_CHARS = 128
@@ -16,7 +16,6 @@ _SIMPLE = re.compile(
     r"[ \t\r\n]*+([A-Za-z_]\w*+)="
     r"""(?:"([^"\\]*+)"|'([^'\\]*+)'|(-?(?:0|[1-9]\d{0,17}+)|[Tt]rue|[Ff]alse|None|null))([,)])"""
 )
-_WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 _KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+=(?!=)")
 
 
@@ -31,7 +30,7 @@ def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
         if word is None:
             arguments[key] = single if double is None else double
         else:
-            arguments[key] = _WORDS[word] if word in _WORDS else int(word)
+            arguments[key] = LITERALS[word] if word in LITERALS else int(word)
         pos = simple.end()
         if end == ")":
             return arguments, pos
@@ -89,18 +88,11 @@ def _read_keyword(part: str) -> Mapping[str, JsonValue]:
     return {} if call.positional or call.problem else call.arguments
 
 
-_NO_CALL = RawCall("", {}, "")
-
-
-class PythonCalls(BracketBody):
+class PythonCalls(CallSequence):
     """After a marker: one call, several, or a list of them, up to one of `ends`."""
 
-    def __init__(self, opening: Opening, *, ends: tuple[str, ...] = ()) -> None:
-        super().__init__(opening)
-        self._ends = ends
-        self._in_list = False
-        self._name = ""
-        self._simple = _NO_CALL
+    # Whether a name and a parenthesis are enough for a call.
+    commits = True
 
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
@@ -113,58 +105,44 @@ class PythonCalls(BracketBody):
             self.committed = True
             self._state = self._between
             return None
-        for end in self._ends:
-            looking = self._looking_at(end)
-            if looking is None and not at_end:
-                return Verdict.MORE
-            if looking:
-                # Nothing between the markers.
-                self.pos += len(end)
-                return Verdict.DONE
+        ended = self._skip_end(at_end)
+        if ended or ended is None:
+            # Nothing between the markers, unless the marker is incomplete.
+            return Verdict.DONE if ended else Verdict.MORE
         self._state = self._function
         return None
+
+    def _begin_next(self) -> bool:
+        self._state = self._function
+        return bool(self._in_list or self._ends) and _NAME.match(self.text, self.pos) is not None
 
     def _function(self, at_end: bool) -> Verdict | None:
         text = self.text
         name = _NAME.match(text, self.pos)
-        if name is None:
-            return self._not_a_call()
+        if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
+            return self._give_up(self.pos)
         at = name.end()
-        if at - self.pos > _MAX_NAME_CHARS:
-            return self._not_a_call()
         while at < len(text) and text[at] == " " and at - name.end() < MAX_GAP:
             at += 1
-        if at == len(text):
-            return Verdict.MORE if not at_end else self._not_a_call()
-        if text[at] != "(":
-            return self._not_a_call()
-        self._begin(name.group(), at)
-        return None
+        if at == len(text) and not at_end:
+            return Verdict.MORE
+        if not text.startswith("(", at):
+            return self._give_up(self.pos)
+        return self._begin(name.group(), at)
 
-    def _begin(self, name: str, at: int, opened: str = "") -> None:
+    def _begin(self, name: str, at: int, opened: str = "") -> Verdict | None:
         self._name = name
         self.pos = at
-        self.committed = self.committed or self._commits_to(name)
+        self.committed = self.committed or self.commits
         start = at - len(opened)
         whole = read_simple(self.text, start) if start >= 0 and self.text[start] == "(" else None
         if whole is not None and not self.opening.ends_inside_strings:
             arguments, self.pos = whole
-            self._simple = RawCall(name, arguments, name + self.text[start : self.pos])
-            self._state = self._simple_call
-        else:
-            preview = ArgumentsPreview(_read_keyword)
-            self._begin_value(stops=self._ends, parens=True, opened=opened, preview=preview)
-            self._state = self._arguments
-
-    def _commits_to(self, name: str) -> bool:
-        return True
-
-    def _not_a_call(self) -> Verdict:
-        return Verdict.DONE if self.committed else Verdict.NO
-
-    def _simple_call(self, at_end: bool) -> Verdict | None:
-        self._state = self._between
-        return self._take(self._simple, at_end)
+            self._state = self._between
+            return self._take(RawCall(name, arguments, name + self.text[start : self.pos]))
+        self._begin_value(stops=self._ends, parens=True, opened=opened, preview=ArgumentsPreview(_read_keyword))
+        self._state = self._arguments
+        return None
 
     def _arguments(self, at_end: bool) -> Verdict | None:
         written = self._value(at_end)
@@ -176,56 +154,17 @@ class PythonCalls(BracketBody):
         if not self._brackets.closed and call.problem is None:
             call.problem = "the output ended early: the call is not closed"
         self._state = self._between
-        return self._take(call, at_end)
+        return self._take(call)
 
-    def progress(self) -> RawCall | None:
-        if self._state != self._arguments or self._preview is None:
-            return None
-        return RawCall(self._name, self._preview.arguments, "")
-
-    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+    def _take(self, call: RawCall) -> Verdict | None:
         self.calls.append(call)
         return None
-
-    def _between(self, at_end: bool) -> Verdict | None:
-        mark = self.pos
-        while True:
-            if not self._peek_past_space():
-                self.pos = mark
-                return Verdict.DONE if at_end else Verdict.MORE
-            if self.pos - mark > MAX_GAP:
-                self.pos = mark
-                return Verdict.DONE
-            for end in self._ends:
-                looking = self._looking_at(end)
-                if looking is None and not at_end:
-                    self.pos = mark
-                    return Verdict.MORE
-                if looking:
-                    self.pos += len(end)
-                    return Verdict.DONE
-            char = self.text[self.pos]
-            if char == "]" and self._in_list:
-                self._in_list = False
-                self.pos += 1
-                if not self._ends:
-                    return Verdict.DONE
-                mark = self.pos
-            elif char in ",;" and (self._in_list or self._ends):
-                self.pos += 1
-            elif self._in_list or self._ends:
-                if _NAME.match(self.text, self.pos) is None:
-                    self.pos = mark
-                    return Verdict.DONE
-                self._state = self._function
-                return None
-            else:
-                self.pos = mark
-                return Verdict.DONE
 
 
 class BareListCalls(PythonCalls):
     """A bare `[f(a=1)]`: the opening bracket is the marker."""
+
+    commits = False
 
     def _start(self, at_end: bool) -> Verdict | None:
         if self.opening.before[-1:].isalnum() or self.opening.before[-1:] in ("`", '"', "'", "_", ")", "]"):
@@ -236,18 +175,12 @@ class BareListCalls(PythonCalls):
         self._state = self._function
         return None
 
-    def _commits_to(self, name: str) -> bool:
-        return False
-
-    def _begin(self, name: str, at: int, opened: str = "") -> None:
-        super()._begin(name, at, opened)
+    def _begin(self, name: str, at: int, opened: str = "") -> Verdict | None:
         if self.opening.offered.resolve(name) is None and not self.committed and not self.opening.at_line_start:
-            self._state = self._refuse
+            return Verdict.NO
+        return super()._begin(name, at, opened)
 
-    def _refuse(self, at_end: bool) -> Verdict:
-        return Verdict.NO
-
-    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+    def _take(self, call: RawCall) -> Verdict | None:
         if self.committed or self._is_call(call):
             self.calls.append(call)
             self.committed = True
@@ -264,19 +197,13 @@ class BareListCalls(PythonCalls):
 class PlainCall(PythonCalls):
     """`name(a=1)` for an offered name; the marker is `name(`. It is a call only if no text follows it."""
 
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self._call = _NO_CALL
+    commits = False
+    _call: RawCall
 
     def _start(self, at_end: bool) -> Verdict | None:
-        name = self.opening.marker[:-1]
-        self._begin(name, self.pos, opened="(")
-        return None
+        return self._begin(self.opening.marker[:-1], self.pos, opened="(")
 
-    def _commits_to(self, name: str) -> bool:
-        return False
-
-    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+    def _take(self, call: RawCall) -> Verdict | None:
         if call.problem is not None:
             self.spent = len(call.raw)
             return Verdict.NO

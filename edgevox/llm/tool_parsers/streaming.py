@@ -32,7 +32,7 @@ from edgevox.llm.tool_parsers.brackets import MAX_PREVIEWED
 from edgevox.llm.tool_parsers.coerce import dumps, fit_arguments
 from edgevox.llm.tool_parsers.detectors import DETECTORS
 from edgevox.llm.tool_parsers.json_calls import FencedCalls
-from edgevox.llm.tool_parsers.markers import FENCE, STOP_TOKENS, Scan, continues_word, markers_for
+from edgevox.llm.tool_parsers.markers import FENCE, STOP_TOKENS, Readers, Scan, continues_word, markers_for
 
 
 class CallValidator:
@@ -52,7 +52,10 @@ class CallValidator:
         shown, self._shown, self._shown_keys = self._shown, None, 0
         name = self._offered.resolve(raw.name)
         if name is None:
-            self._reject(raw)
+            unknown = f"unknown_tool: {raw.name} is not offered"
+            reason = unknown if raw.name else f"malformed: {raw.problem or 'no name'}"
+            self.note("rejected, %s", reason)
+            self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
             return False
         fitted, problems = fit_arguments(raw.arguments, raw.positional, self._offered.schema(name))
         if raw.problem is not None:
@@ -63,8 +66,7 @@ class CallValidator:
             arguments, problems = "{}", ["a number is out of range"]
         error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
         call = ToolCallItem(raw.id or self._new_call_id(name), name, arguments, error)
-        if self._explain is not None:
-            self._explain(f"call {call.name} {call.arguments}" + (f" ({error})" if error else ""))
+        self.note("call %s %s%s", name, arguments, f" ({error})" if error else "")
         self.calls.append(call)
         if shown is None:
             self.deltas.append(ArgumentsDelta(call.id, name, arguments))
@@ -77,34 +79,26 @@ class CallValidator:
         name = self._offered.resolve(unfinished.name)
         if name is None or len(unfinished.arguments) > MAX_PREVIEWED:
             return
-        pieces = self._fitted_pairs(unfinished, name)
-        if not pieces and self._shown is not None:
-            return
-        before = self._shown or ""
-        piece = "".join((", " if before or at else "{") + pair for at, pair in enumerate(pieces))
-        self._shown = before + piece
-        self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
-
-    def _fitted_pairs(self, unfinished: RawCall, name: str) -> list[str]:
-        schema = self._offered.schema(name)
-        pairs: list[str] = []
+        before, schema = self._shown, self._offered.schema(name)
+        piece = ""
         for key in list(unfinished.arguments)[self._shown_keys :]:
             if schema is not None and key not in (schema.get("properties") or ()):
                 # Its final name depends on the other arguments.
                 break
             fitted, _ = fit_arguments({key: unfinished.arguments[key]}, (), schema)
             try:
-                pairs.append(dumps(fitted)[1:-1])
+                piece += (", " if before or piece else "{") + dumps(fitted)[1:-1]
             except ValueError:
                 break
             self._shown_keys += 1
-        return pairs
+        if piece or before is None:
+            self._shown = (before or "") + piece
+            self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
 
-    def _reject(self, raw: RawCall) -> None:
-        reason = f"unknown_tool: {raw.name} is not offered" if raw.name else f"malformed: {raw.problem or 'no name'}"
+    def note(self, message: str, *values: object) -> None:
+        """Explain a step of the parser, if that is wanted."""
         if self._explain is not None:
-            self._explain(f"rejected, {reason}")
-        self.rejected.append(RejectedCall(raw.name, raw.raw, reason))
+            self._explain(message % values)
 
     def _new_call_id(self, name: str) -> str:
         return f"{name}_{len(self.calls)}"
@@ -134,7 +128,6 @@ class StreamingToolParser:
     ) -> None:
         self._offered = OfferedTools(tools)
         self._plan = markers_for(tuple(parsers), self._offered.names)
-        self._explain = explain
         self._style: ReasoningStyle | None = None
         if opened_reasoning:
             self._style = MISTRAL if parsers and parsers[0] == "mistral" else TEMPLATE_OPENED
@@ -233,11 +226,9 @@ class StreamingToolParser:
         return (plan.fence_in_reasoning if self._in_fence else plan.reasoning)[self._style]
 
     def _handle_marker(self, marker: str) -> None:
-        """Handle a marker."""
         plan, style = self._plan, self._style
         if style is not None and marker in style.ends:
-            if self._explain is not None:
-                self._explain(f"{marker!r} ends the reasoning")
+            self._intake.note("%r ends the reasoning", marker)
             self._style, self._in_fence = None, False
             self._start_gap()
         elif marker == FENCE:
@@ -247,13 +238,11 @@ class StreamingToolParser:
         elif marker in plan.openers and self._patience > 0:
             self._open(marker, plan.openers[marker])
         elif marker in STOP_TOKENS or (marker in plan.trailers and self._gap):
-            if self._explain is not None:
-                self._explain(f"{marker!r} is dropped")
+            self._intake.note("%r is dropped", marker)
         elif style is not None:
             self._say(marker)
         elif marker in plan.begins:
-            if self._explain is not None:
-                self._explain(f"{marker!r} begins reasoning")
+            self._intake.note("%r begins reasoning", marker)
             self._style, self._saw_reasoning = plan.begins[marker], True
         elif marker in plan.ends:
             self._handle_lone_end(marker)
@@ -267,8 +256,7 @@ class StreamingToolParser:
     def _handle_fence(self) -> None:
         reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
-            if self._explain is not None:
-                self._explain("a code block: calls, if it holds nothing else")
+            self._intake.note("a code block: read as calls if it contains nothing else")
             self._marker = FENCE
             self._body = FencedCalls(self._opening(FENCE))
             return
@@ -277,27 +265,26 @@ class StreamingToolParser:
 
     def _handle_lone_end(self, marker: str) -> None:
         if not self._saw_reasoning:
-            if self._explain is not None:
-                self._explain(f"{marker!r} and no beginning: the text before it was reasoning")
+            self._intake.note("%r and no beginning: the text before it was reasoning", marker)
             self._retracts = self._given[0] > 0
             self._reasoning += self._text
             self._text = []
-            self._given = (0, self._given[1], *self._given[2:])
+            self._given = (0, *self._given[1:])
         self._saw_reasoning = True
         self._start_gap()
 
     def _opening(self, marker: str) -> Opening:
         return Opening(marker, self._before, self._offered, ends_inside_strings=self._ends_inside_strings)
 
-    def _open(self, marker: str, readers: tuple[tuple[str, BaseFormatDetector], ...]) -> None:
-        if self._explain is not None:
-            self._explain(f"{marker!r} may begin a call: {', '.join(name for name, _ in readers)}")
+    def _open(self, marker: str, readers: Readers) -> None:
+        self._intake.note("%r may begin a call: %s", marker, ", ".join(readers))
         self._marker = marker
         opening = self._opening(marker)
-        if len(readers) == 1:
-            self._body = readers[0][1].open(opening)
+        first, *others = readers.values()
+        if others:
+            self._body = FirstOf(opening, (detector.open(opening) for detector in (first, *others)))
         else:
-            self._body = FirstOf(opening, (detector.open(opening) for _, detector in readers))
+            self._body = first.open(opening)
 
     def _close_region(self, body: Body) -> None:
         self._ends_inside_strings |= body.opening.ends_inside_strings
@@ -308,8 +295,7 @@ class StreamingToolParser:
         self._start_gap()
 
     def _refuse_region(self, body: Body) -> None:
-        if self._explain is not None:
-            self._explain(f"behind {self._marker!r} there is no call")
+        self._intake.note("no call follows %r", self._marker)
         if self._marker == FENCE:
             self._in_fence = True
         self._ends_inside_strings |= body.opening.ends_inside_strings

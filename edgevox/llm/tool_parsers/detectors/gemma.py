@@ -8,45 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from json.encoder import encode_basestring_ascii
+from typing import ClassVar
 
-from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Opening, RawCall, Verdict
+from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Forms, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
-from edgevox.llm.tool_parsers.notation import Wrapper, arguments_of, brace_notation, gemma_value
+from edgevox.llm.tool_parsers.notation import brace_wrapper
 from edgevox.llm.tool_parsers.python_calls import PlainCall
+from edgevox.llm.tool_parsers.tags import NAME
 
-FUNCTION_BEGIN = "<start_function_call>"
-FUNCTION_END = "<end_function_call>"
-FUNCTION_QUOTE = "<escape>"
 _KEY = re.compile(r"(?<=[{,])[ \t\r\n]*+([A-Za-z_][\w.-]*+)[ \t\r\n]*+:")
-_NAME = re.compile(r"[A-Za-z_][\w.:/-]*+")
 _MAX_NAME_CHARS = 256
 _PLAIN_CHARS = 2000
-
-
-class FunctionGemmaDetector(BaseFormatDetector):
-    markers = (FUNCTION_BEGIN,)
-    trailers = (FUNCTION_END, "<start_function_response>")
-
-    wrapper = Wrapper(
-        head=f"{FUNCTION_BEGIN}call:",
-        middle="",
-        tail=FUNCTION_END,
-        between="",
-        arguments=brace_notation(FUNCTION_QUOTE),
-        triggers=(FUNCTION_BEGIN,),
-    )
-
-    def open(self, opening: Opening) -> Body:
-        return BraceCalls(opening, end=FUNCTION_END, quotes=(FUNCTION_QUOTE,))
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "".join(
-            f"{FUNCTION_BEGIN}call:{call.name}{gemma_value(arguments_of(call), FUNCTION_QUOTE)}{FUNCTION_END}"
-            for call in calls
-        )
 
 
 class BraceCalls(BracketBody):
@@ -56,7 +31,6 @@ class BraceCalls(BracketBody):
         super().__init__(opening)
         self._end = end
         self._quotes = quotes
-        self._name = ""
 
     def _start(self, at_end: bool) -> Verdict | None:
         marker = self.opening.marker
@@ -68,11 +42,8 @@ class BraceCalls(BracketBody):
             return None
         if not self._skip_space():
             return Verdict.MORE
-        looking = self._looking_at("call:")
-        if looking is None:
+        if self._skip("call:") is None:
             return Verdict.MORE
-        if looking:
-            self.pos += len("call:")
         self._state = self._function
         return None
 
@@ -80,17 +51,15 @@ class BraceCalls(BracketBody):
         if not self._skip_space():
             return Verdict.MORE
         mark = self.pos
-        name = _NAME.match(self.text, self.pos)
+        name = NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > _MAX_NAME_CHARS:
             return Verdict.NO
         self.pos = name.end()
-        if not self._peek_past_space():
-            self.pos = mark
-            return Verdict.MORE
+        if not self._skip_space(MAX_GAP):
+            return self._rewind(mark)
         closing = self._looking_at(self._end)
         if self.text[self.pos] != "{" and not closing:
-            self.pos = mark
-            return Verdict.MORE if closing is None and not at_end else Verdict.NO
+            return self._rewind(mark, Verdict.MORE if closing is None and not at_end else Verdict.NO)
         self.committed = True
         # call:f:f{} repeats the function name.
         self._name = name.group().rsplit(":", 1)[-1]
@@ -110,11 +79,6 @@ class BraceCalls(BracketBody):
         value = Reader(f"{{{part}}}", raw_quotes=self._quotes).whole()
         return value if isinstance(value, dict) else {}
 
-    def progress(self) -> RawCall | None:
-        if self._state != self._arguments or self._preview is None:
-            return None
-        return RawCall(self._name, self._preview.arguments, "")
-
     def _take_plain(self) -> bool:
         """Fast path: valid arguments with their end marker, as they mostly are in batch."""
         end = self.text.find(self._end, self.pos, self.pos + _PLAIN_CHARS)
@@ -133,11 +97,6 @@ class BraceCalls(BracketBody):
         written = self._value(at_end)
         if written is None:
             return Verdict.MORE
-        self._take(written)
-        self._state = self._after_call
-        return None
-
-    def _take(self, written: str) -> None:
         call = RawCall(self._name, {}, f"call:{self._name}{written}")
         try:
             value = _read_plain(written, self._quotes[0])
@@ -150,22 +109,21 @@ class BraceCalls(BracketBody):
         except Unreadable as err:
             call.problem = str(err)
         self.calls.append(call)
+        self._state = self._after_call
+        return None
 
     def _after_call(self, at_end: bool) -> Verdict | None:
         mark = self.pos
-        while self._peek_past_space():
-            looking = self._looking_at(self._end)
-            if looking:
-                self.pos += len(self._end)
+        while self._skip_space(MAX_GAP):
+            found = self._skip(self._end)
+            if found:
                 return Verdict.DONE
-            if looking is None and not at_end:
+            if found is None and not at_end:
                 break
             if self.text[self.pos] != "}" or self.pos - mark > MAX_GAP:
-                self.pos = mark
-                return Verdict.DONE
+                return self._rewind(mark, Verdict.DONE)
             self.pos += 1
-        self.pos = mark
-        return Verdict.MORE
+        return self._rewind(mark)
 
 
 def _read_plain(written: str, quote: str) -> JsonValue:
@@ -187,37 +145,34 @@ def _with_quoted_keys(structure: str) -> str:
     return "".join(parts)
 
 
+FUNCTION_BEGIN = "<start_function_call>"
+FUNCTION_END = "<end_function_call>"
+FUNCTION_QUOTE = "<escape>"
 GEMMA_BEGIN = "<|tool_call>"
 GEMMA_END = "<tool_call|>"
 GEMMA_QUOTE = '<|"|>'
 
 
-class GemmaDetector(BaseFormatDetector):
-    markers = (GEMMA_BEGIN, FUNCTION_BEGIN)
-    trailers = (GEMMA_END, FUNCTION_END, "<|tool_response>", *FunctionGemmaDetector.trailers)
+class FunctionGemmaDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {FUNCTION_BEGIN: (partial(BraceCalls, end=FUNCTION_END, quotes=(FUNCTION_QUOTE,)),)}
+    trailers = (FUNCTION_END, "<start_function_response>")
+    wrapper = brace_wrapper(FUNCTION_BEGIN, FUNCTION_END, FUNCTION_QUOTE)
 
-    wrapper = Wrapper(
-        head=f"{GEMMA_BEGIN}call:",
-        middle="",
-        tail=GEMMA_END,
-        between="",
-        arguments=brace_notation(GEMMA_QUOTE),
-        triggers=(GEMMA_BEGIN,),
-    )
+
+class GemmaDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {
+        GEMMA_BEGIN: (partial(BraceCalls, end=GEMMA_END, quotes=(GEMMA_QUOTE,)),),
+        **FunctionGemmaDetector.forms,
+    }
+    trailers = (GEMMA_END, "<|tool_response>", *FunctionGemmaDetector.trailers)
+    wrapper = brace_wrapper(GEMMA_BEGIN, GEMMA_END, GEMMA_QUOTE)
 
     def open(self, opening: Opening) -> Body:
-        if opening.marker == GEMMA_BEGIN:
-            return BraceCalls(opening, end=GEMMA_END, quotes=(GEMMA_QUOTE,))
-        if opening.marker == FUNCTION_BEGIN:
-            return FunctionGemmaDetector().open(opening)
+        if opening.marker in self.forms:
+            return super().open(opening)
         if opening.marker.startswith("call:"):
             return BraceCalls(opening, end=GEMMA_END, quotes=(GEMMA_QUOTE, FUNCTION_QUOTE))
         return PlainCall(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "".join(
-            f"{GEMMA_BEGIN}call:{call.name}{gemma_value(arguments_of(call), GEMMA_QUOTE)}{GEMMA_END}" for call in calls
-        )
 
     def name_markers(self, names: Sequence[str]) -> tuple[str, ...]:
         return (*(f"{name}(" for name in names), *(f"call:{name}{{" for name in names))

@@ -7,49 +7,24 @@ Hunyuan: `<tool_calls><tool_call>NAME<tool_sep><arg_key>…`, or a JSON list bet
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
-from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, Verdict
-from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Forms, Opening, Verdict
+from edgevox.llm.tool_parsers.json_calls import json_between
 from edgevox.llm.tool_parsers.json_repair import Unquoted
-from edgevox.llm.tool_parsers.notation import Wrapper, tagged_arguments, tagged_notation
-from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
+from edgevox.llm.tool_parsers.notation import Wrapper, tagged_notation
+from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TOOL_CALL, TOOL_CALL_END, TagBody
 
-GLM_BEGIN = "<tool_call>"
-GLM_END = "</tool_call>"
-ARGUMENT_TAGS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n")
 _TAG = re.compile(r"</?arg_key>|</?arg_value>|<tool_sep>|</?tool_call>")
 _PAIR = re.compile(r"\s*+<arg_key>([^<]*+)</arg_key>\s*+<arg_value>([^<]*+)</arg_value>")
-_BEHIND_NAME = ("<arg_key>", "<tool_sep>", GLM_END, "<arg_value>")
-_BEGINNINGS = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<tool_sep>", GLM_END, GLM_BEGIN)
-
-
-class GlmDetector(BaseFormatDetector):
-    markers = (GLM_BEGIN,)
-    trailers = (GLM_END,)
-
-    wrapper = Wrapper(head=GLM_BEGIN, middle="\n", tail=GLM_END, arguments=ARGUMENT_TAGS, triggers=(GLM_BEGIN,))
-
-    def open(self, opening: Opening) -> Body:
-        return ArgTagCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(f"{GLM_BEGIN}{call.name}\n{render_pairs(call)}{GLM_END}" for call in calls)
-
-
-def render_pairs(call: ToolCall) -> str:
-    """Return the arguments of one call as pairs of tags."""
-    return "".join(
-        f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n" for key, value in tagged_arguments(call)
-    )
+_AFTER_NAME = ("<arg_key>", "<tool_sep>", TOOL_CALL_END, "<arg_value>")
 
 
 class ArgTagCalls(TagBody):
     """`NAME<arg_key>KEY</arg_key><arg_value>value</arg_value></tool_call>`, optionally with `<tool_sep>`."""
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, _TAG, _BEGINNINGS, _PAIR)
+        super().__init__(opening, _TAG, _PAIR)
         self._mode = ""
 
     def _start(self, at_end: bool) -> Verdict | None:
@@ -59,17 +34,15 @@ class ArgTagCalls(TagBody):
         if name is None or name.end() - self.pos > MAX_NAME_CHARS:
             return Verdict.NO
         mark, self.pos = self.pos, name.end()
-        if not self._peek_past_space():
+        if not self._skip_space(MAX_GAP):
             if at_end and name.group() in self.opening.offered:
                 self._name = name.group()
                 self._take()
                 return Verdict.DONE
-            self.pos = mark
-            return Verdict.MORE
-        follows = self._looking_at_any(_BEHIND_NAME)
+            return self._rewind(mark)
+        follows = self._looking_at_any(_AFTER_NAME)
         if not follows:
-            self.pos = mark
-            return Verdict.MORE if follows is None and not at_end else Verdict.NO
+            return self._rewind(mark, Verdict.MORE if follows is None and not at_end else Verdict.NO)
         self.committed = True
         self._name = name.group()
         self._raw.append(self._name)
@@ -79,9 +52,8 @@ class ArgTagCalls(TagBody):
     def _is_between_arguments(self) -> bool:
         return not self._mode
 
-    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
-        written = tag.group()
-        match written:
+    def _tag(self, tag: re.Match[str], before: str) -> Verdict | None:
+        match tag.group():
             case "<arg_key>":
                 self._finish_value(before)
                 self._mode = "key"
@@ -92,20 +64,17 @@ class ArgTagCalls(TagBody):
                 self._mode = "value"
             case "</arg_value>":
                 self._finish_value(before)
-            case "</tool_call>":
+            case "</tool_call>" | "<tool_call>" as written:
                 self._finish_value(before)
                 self._take()
-                return Verdict.DONE
-            case "<tool_call>":
-                self._finish_value(before)
-                self._take()
-                self.pos = tag.start()
+                # The start of the next call is not part of this one.
+                self.pos = tag.end() if written == TOOL_CALL_END else tag.start()
                 return Verdict.DONE
         return None
 
     def _finish_value(self, written: str) -> None:
         if self._key is not None and self._mode in ("value", "after key"):
-            # Without its opening tag, a value stands between line breaks that are not part of it.
+            # Without its opening tag, a value is between line breaks that are not part of it.
             self._add(self._key, written if self._mode == "value" else written.strip())
         self._key, self._mode = None, ""
 
@@ -113,46 +82,13 @@ class ArgTagCalls(TagBody):
         self._arguments[key.strip()] = Unquoted(written)
 
     def _end_of_output(self, before: str) -> Verdict:
-        problem = "the output ended inside an argument" if self._mode else None
         self._raw.append(before)
-        self._take(problem)
+        self._take("the output ended inside an argument" if self._mode else None)
         return Verdict.DONE
 
 
-HUNYUAN_OUTER = "<tool_calls>"
-HUNYUAN_OUTER_END = "</tool_calls>"
-HUNYUAN_BEGIN = "<tool_call>"
-HUNYUAN_END = "</tool_call>"
-
-
-class HunyuanDetector(BaseFormatDetector):
-    markers = (HUNYUAN_OUTER, HUNYUAN_BEGIN)
-    trailers = (HUNYUAN_OUTER_END, HUNYUAN_END)
-
-    wrapper = Wrapper(
-        before=(f"{HUNYUAN_OUTER}\n",),
-        head=HUNYUAN_BEGIN,
-        middle="<tool_sep>\n",
-        tail=HUNYUAN_END,
-        after=f"\n{HUNYUAN_OUTER_END}",
-        arguments=ARGUMENT_TAGS,
-        triggers=(HUNYUAN_OUTER,),
-    )
-
-    def open(self, opening: Opening) -> Body:
-        return FirstOf(opening, self._outer(opening) if opening.marker == HUNYUAN_OUTER else self._inner(opening))
-
-    def _outer(self, opening: Opening) -> Iterator[Body]:
-        yield _WrappedCalls(opening)
-        yield JsonCalls(opening, ends=(HUNYUAN_OUTER_END,), bounds=(HUNYUAN_OUTER,))
-
-    def _inner(self, opening: Opening) -> Iterator[Body]:
-        yield ArgTagCalls(opening)
-        yield JsonCalls(opening, ends=(HUNYUAN_END,), bounds=(HUNYUAN_BEGIN,))
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        inner = "\n".join(f"{HUNYUAN_BEGIN}{call.name}<tool_sep>\n{render_pairs(call)}{HUNYUAN_END}" for call in calls)
-        return f"{HUNYUAN_OUTER}\n{inner}\n{HUNYUAN_OUTER_END}"
+_OUTER = "<tool_calls>"
+_OUTER_END = "</tool_calls>"
 
 
 class _WrappedCalls(ArgTagCalls):
@@ -161,11 +97,34 @@ class _WrappedCalls(ArgTagCalls):
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
             return Verdict.MORE
-        looking = self._looking_at(HUNYUAN_BEGIN)
-        if looking is None:
-            return Verdict.MORE
-        if not looking:
-            return Verdict.NO
-        self.pos += len(HUNYUAN_BEGIN)
+        found = self._skip(TOOL_CALL)
+        if not found:
+            return Verdict.MORE if found is None else Verdict.NO
         self._state = super()._start
         return None
+
+
+_ARGUMENTS = tagged_notation("<arg_key>", "</arg_key>\n<arg_value>", "</arg_value>\n")
+
+
+class GlmDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {TOOL_CALL: (ArgTagCalls,)}
+    trailers = (TOOL_CALL_END,)
+    wrapper = Wrapper((TOOL_CALL,), TOOL_CALL, "\n", TOOL_CALL_END, arguments=_ARGUMENTS)
+
+
+class HunyuanDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {
+        _OUTER: (_WrappedCalls, json_between(_OUTER, _OUTER_END)),
+        TOOL_CALL: (ArgTagCalls, json_between(TOOL_CALL, TOOL_CALL_END)),
+    }
+    trailers = (_OUTER_END, TOOL_CALL_END)
+    wrapper = Wrapper(
+        (_OUTER,),
+        TOOL_CALL,
+        "<tool_sep>\n",
+        TOOL_CALL_END,
+        before=(f"{_OUTER}\n",),
+        after=f"\n{_OUTER_END}",
+        arguments=_ARGUMENTS,
+    )

@@ -6,13 +6,10 @@ The header also separates reasoning (`analysis`) from text (`final`), so every c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import ClassVar
 
-from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody, any_of
-from edgevox.llm.tool_parsers.json_calls import read_member
-from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Forms, RawCall, Verdict
+from edgevox.llm.tool_parsers.brackets import BracketBody, any_of
 from edgevox.llm.tool_parsers.notation import Wrapper
 
 START = "<|start|>"
@@ -25,35 +22,11 @@ _ENDS = (CALL, "<|end|>", "<|return|>", START, CHANNEL)
 _HEADER = re.compile(r"[^<>{}]*+(?:<\|(?:channel|constrain|start)\|>[^<>{}]*+)*+")
 _TO = re.compile(r"to=([\w.:-]+)")
 _MAX_HEADER_CHARS = 300
-
-
-class HarmonyDetector(BaseFormatDetector):
-    markers = (CHANNEL, START, RECIPIENT)
-
-    wrapper = Wrapper(
-        head=f"{CHANNEL}commentary {RECIPIENT}",
-        middle=f" {CONSTRAIN}json{MESSAGE}",
-        tail=CALL,
-        between=f"{START}assistant",
-        triggers=(f"{CHANNEL}commentary {RECIPIENT}",),
-    )
-
-    def open(self, opening: Opening) -> Body:
-        return HarmonyMessage(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return f"{START}assistant".join(
-            f"{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json{MESSAGE}{call.arguments}{CALL}"
-            for call in calls
-        )
+_CALL_HEAD = f"{CHANNEL}commentary {RECIPIENT}"
 
 
 class HarmonyMessage(BracketBody):
     """A header and its call; after other headers, the chain reads the text."""
-
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self._name = ""
 
     def _start(self, at_end: bool) -> Verdict | None:
         if self.opening.marker == RECIPIENT and self.opening.before.strip():
@@ -61,11 +34,8 @@ class HarmonyMessage(BracketBody):
         header = self.text[self.pos : self.pos + _MAX_HEADER_CHARS]
         end = header.find(MESSAGE)
         if end < 0:
-            return (
-                Verdict.NO
-                if len(header) == _MAX_HEADER_CHARS or at_end or not _could_be_header(header)
-                else Verdict.MORE
-            )
+            may_end = len(header) < _MAX_HEADER_CHARS and not at_end and _could_be_header(header)
+            return Verdict.MORE if may_end else Verdict.NO
         header = header[:end]
         if _HEADER.fullmatch(header) is None or (self.opening.marker == RECIPIENT and CHANNEL not in header):
             return Verdict.NO
@@ -88,38 +58,15 @@ class HarmonyMessage(BracketBody):
     def _content(self, at_end: bool) -> Verdict | None:
         if not self._skip_space() and not at_end:
             return Verdict.MORE
-        if self.text[self.pos : self.pos + 1] == "{":
-            start = self.pos
-            value = self._sound_json()
-            if value is not None:
-                self.calls.append(RawCall(self._name, value, f"to={self._name} {self.text[start : self.pos]}"))
-                return Verdict.DONE
-            self._begin_value(stops=_ENDS, preview=ArgumentsPreview(read_member))
-            self._state = self._arguments
-        else:
-            self._state = self._other
+        if self.text.startswith("{", self.pos):
+            return self._begin_json_arguments(stops=_ENDS)
+        self._state = self._other
         return None
 
-    def _arguments(self, at_end: bool) -> Verdict | None:
-        written = self._value(at_end)
-        if written is None:
-            return Verdict.MORE
-        call = RawCall(self._name, {}, f"to={self._name} {written}")
-        try:
-            value = loads(written, depth=self._brackets.depth)
-            if isinstance(value, dict):
-                call.arguments = value
-            else:
-                call.problem = "the arguments are not an object"
-        except Unreadable as err:
-            call.problem = str(err)
+    def _accept(self, call: RawCall) -> Verdict | None:
+        call.raw = f"to={call.name} {call.raw}"
         self.calls.append(call)
         return Verdict.DONE
-
-    def progress(self) -> RawCall | None:
-        if self._state != self._arguments or self._preview is None:
-            return None
-        return RawCall(self._name, self._preview.arguments, "")
 
     def _other(self, at_end: bool) -> Verdict | None:
         """Skip a message to another recipient, such as code: it is not spoken."""
@@ -134,8 +81,7 @@ class HarmonyMessage(BracketBody):
         written = "".join((*self._parts, self.text[self.pos : end])).strip()
         self.pos = end
         problem = "the arguments are not JSON" if written else None
-        self.calls.append(RawCall(self._name, {}, f"to={self._name} {written}", problem=problem))
-        return Verdict.DONE
+        return self._accept(RawCall(self._name, {}, written, problem=problem))
 
 
 def _could_be_header(text: str) -> bool:
@@ -143,3 +89,8 @@ def _could_be_header(text: str) -> bool:
     assert header is not None
     rest = text[header.end() :]
     return not rest or any(mark.startswith(rest) for mark in (MESSAGE, CHANNEL, START, CONSTRAIN))
+
+
+class HarmonyDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {CHANNEL: (HarmonyMessage,), START: (HarmonyMessage,), RECIPIENT: (HarmonyMessage,)}
+    wrapper = Wrapper((_CALL_HEAD,), _CALL_HEAD, f" {CONSTRAIN}json{MESSAGE}", CALL, between=f"{START}assistant")

@@ -10,88 +10,46 @@ json_bare, json_fenced: JSON with nothing around it, or in a code block, for mod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
 
-from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, FirstOf, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.detectors import hermes, mistral
-from edgevox.llm.tool_parsers.detectors.hermes import FUNCTION, FunctionTagCalls
-from edgevox.llm.tool_parsers.json_calls import BareJsonCalls, FencedCalls, JsonCalls, objects
-from edgevox.llm.tool_parsers.notation import json_wrapper
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Forms, RawCall, Verdict
+from edgevox.llm.tool_parsers.detectors.hermes import FUNCTION, FUNCTION_END, HermesDetector, Qwen25Detector
+from edgevox.llm.tool_parsers.detectors.mistral import MistralDetector
+from edgevox.llm.tool_parsers.json_calls import BareJsonCalls, JsonCalls, json_between
+from edgevox.llm.tool_parsers.notation import Wrapper
 from edgevox.llm.tool_parsers.python_calls import PythonCalls
 
-GRANITE_BEGIN = "<tool_call>"
-GRANITE_END = "</tool_call>"
 GRANITE_3_BEGIN = "<|tool_call|>"
 GRANITE_20B_BEGIN = "<function_call>"
+GRANITE_20B_END = "</function_call>"
+PYTHON_TAG = "<|python_tag|>"
+NEMOTRON_BEGIN = "<TOOLCALL>"
+NEMOTRON_END = "</TOOLCALL>"
+FUNCTOOLS = "functools["
+_BARE: Forms = {"{": (BareJsonCalls,), "[": (BareJsonCalls,)}
 
 
 class GraniteDetector(BaseFormatDetector):
-    markers = (GRANITE_BEGIN, GRANITE_3_BEGIN, GRANITE_20B_BEGIN)
-    trailers = (GRANITE_END, "</function_call>")
-
-    wrapper = json_wrapper(begin=f"{GRANITE_BEGIN}\n", end=f"\n{GRANITE_END}", triggers=(GRANITE_BEGIN,))
-
-    def open(self, opening: Opening) -> Body:
-        match opening.marker:
-            case "<tool_call>":
-                return JsonCalls(opening, ends=(GRANITE_END,), bounds=(GRANITE_BEGIN,))
-            case "<function_call>":
-                return JsonCalls(opening, ends=("</function_call>",), bounds=(GRANITE_20B_BEGIN,))
-            case _:
-                return JsonCalls(opening, bounds=(GRANITE_3_BEGIN,))
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(f"{GRANITE_BEGIN}\n{call}\n{GRANITE_END}" for call in objects(calls))
+    forms: ClassVar[Forms] = {
+        **HermesDetector.forms,
+        GRANITE_3_BEGIN: (partial(JsonCalls, bounds=(GRANITE_3_BEGIN,)),),
+        GRANITE_20B_BEGIN: (json_between(GRANITE_20B_BEGIN, GRANITE_20B_END),),
+    }
+    trailers = (*HermesDetector.trailers, GRANITE_20B_END)
+    wrapper = HermesDetector.wrapper
 
 
 class JsonBareDetector(BaseFormatDetector):
-    bare_markers = ("{", "[")
+    forms: ClassVar[Forms] = _BARE
+    bare_markers = tuple(_BARE)
     trailers = (";",)
-
-    wrapper = json_wrapper(triggers=('{"name": "',))
-
-    def open(self, opening: Opening) -> Body:
-        return BareJsonCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(objects(calls))
+    wrapper = Wrapper(('{"name": "',))
 
 
 class JsonFencedDetector(BaseFormatDetector):
     uses_fences = True
-
-    wrapper = json_wrapper(before=("```json\n[",), between=", ", after="]\n```", triggers=("```json\n[",))
-
-    def open(self, opening: Opening) -> Body:
-        return FencedCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return f"```json\n[{', '.join(objects(calls))}]\n```"
-
-
-PYTHON_TAG = "<|python_tag|>"
-
-
-class Llama32Detector(BaseFormatDetector):
-    markers = (PYTHON_TAG, FUNCTION)
-    bare_markers = ("{", "[")
-    trailers = (";", "</function>")
-    uses_fences = True
-
-    wrapper = json_wrapper(
-        arguments_key="parameters", before=("", PYTHON_TAG), between="; ", triggers=(PYTHON_TAG, '{"name": "')
-    )
-
-    def open(self, opening: Opening) -> Body:
-        if opening.marker == PYTHON_TAG:
-            return FirstOf(opening, (JsonCalls(opening, bounds=(PYTHON_TAG,)), _BuiltinCall(opening)))
-        if opening.marker == FUNCTION:
-            return FunctionTagCalls(opening)
-        return BareJsonCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return PYTHON_TAG + "; ".join(objects(calls, arguments_key="parameters"))
+    wrapper = Wrapper(("```json\n[",), before=("```json\n[",), between=", ", after="]\n```")
 
 
 class _BuiltinCall(PythonCalls):
@@ -103,45 +61,27 @@ class _BuiltinCall(PythonCalls):
             call.name = call.name.removesuffix(".call")
         return call
 
-    def _take(self, call: RawCall, at_end: bool) -> Verdict | None:
+    def _take(self, call: RawCall) -> Verdict | None:
         call.name = call.name.removesuffix(".call")
-        return super()._take(call, at_end)
+        return super()._take(call)
 
 
-NEMOTRON_BEGIN = "<TOOLCALL>"
-NEMOTRON_END = "</TOOLCALL>"
+class Llama32Detector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {
+        PYTHON_TAG: (partial(JsonCalls, bounds=(PYTHON_TAG,)), _BuiltinCall),
+        FUNCTION: Qwen25Detector.forms[FUNCTION],
+        **_BARE,
+    }
+    bare_markers = tuple(_BARE)
+    trailers = (";", FUNCTION_END)
+    uses_fences = True
+    wrapper = Wrapper((PYTHON_TAG, '{"name": "'), middle='", "parameters": ', before=("", PYTHON_TAG), between="; ")
 
 
 class NemotronDetector(BaseFormatDetector):
-    markers = (NEMOTRON_BEGIN, hermes.QWEN25_BEGIN, FUNCTION)
-    trailers = (NEMOTRON_END, hermes.QWEN25_END, "</function>")
-
-    wrapper = json_wrapper(
-        before=(f"{NEMOTRON_BEGIN}[",), between=", ", after=f"]{NEMOTRON_END}", triggers=(NEMOTRON_BEGIN,)
-    )
-
-    def open(self, opening: Opening) -> Body:
-        if opening.marker == NEMOTRON_BEGIN:
-            return JsonCalls(opening, ends=(NEMOTRON_END,), bounds=(NEMOTRON_BEGIN,))
-        return hermes.Qwen25Detector().open(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return f"{NEMOTRON_BEGIN}[{', '.join(objects(calls))}]{NEMOTRON_END}"
-
-
-FUNCTOOLS = "functools["
-
-
-class PhiFunctoolsDetector(BaseFormatDetector):
-    markers = (FUNCTOOLS, "functools{")
-
-    wrapper = json_wrapper(before=(FUNCTOOLS,), between=", ", after="]", triggers=(FUNCTOOLS,))
-
-    def open(self, opening: Opening) -> Body:
-        return _FunctoolsCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return f"{FUNCTOOLS}{', '.join(objects(calls))}]"
+    forms: ClassVar[Forms] = {NEMOTRON_BEGIN: (json_between(NEMOTRON_BEGIN, NEMOTRON_END),), **Qwen25Detector.forms}
+    trailers = (NEMOTRON_END, *Qwen25Detector.trailers)
+    wrapper = Wrapper((NEMOTRON_BEGIN,), before=(f"{NEMOTRON_BEGIN}[",), between=", ", after=f"]{NEMOTRON_END}")
 
 
 class _FunctoolsCalls(JsonCalls):
@@ -152,25 +92,18 @@ class _FunctoolsCalls(JsonCalls):
         if self.opening.marker == FUNCTOOLS:
             return super()._start(at_end)
         self.committed = True
-        return self._begin_object(opened="{")
+        self._begin_object(opened="{")
+        return None
+
+
+class PhiFunctoolsDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {FUNCTOOLS: (_FunctoolsCalls,), "functools{": (_FunctoolsCalls,)}
+    wrapper = Wrapper((FUNCTOOLS,), before=(FUNCTOOLS,), between=", ", after="]")
 
 
 class XlamDetector(BaseFormatDetector):
-    markers = (hermes.HERMES_BEGIN, mistral.BEGIN)
-    bare_markers = ("[", "{")
-    trailers = (hermes.HERMES_END, mistral.END)
+    forms: ClassVar[Forms] = {**HermesDetector.forms, **MistralDetector.forms, **_BARE}
+    bare_markers = tuple(_BARE)
+    trailers = (*HermesDetector.trailers, *MistralDetector.trailers)
     uses_fences = True
-
-    wrapper = json_wrapper(before=("[",), between=", ", after="]", triggers=('[{"name": "',))
-
-    def open(self, opening: Opening) -> Body:
-        match opening.marker:
-            case hermes.HERMES_BEGIN:
-                return hermes.HermesDetector().open(opening)
-            case mistral.BEGIN:
-                return mistral.MistralDetector().open(opening)
-            case _:
-                return BareJsonCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return f"[{', '.join(objects(calls))}]"
+    wrapper = Wrapper(('[{"name": "',), before=("[",), between=", ", after="]")

@@ -8,61 +8,22 @@ tags, or `<invoke name="…"><parameter name="…">`.
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import ClassVar
 
 from edgevox.core.types import ToolCall
-from edgevox.llm.tool_parsers.base import BaseFormatDetector, Body, Opening, Verdict
-from edgevox.llm.tool_parsers.json_repair import JsonValue, Unquoted, Unreadable, loads
-from edgevox.llm.tool_parsers.notation import Quoting, Wrapper, tagged_arguments, tagged_notation
-from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TagBody
+from edgevox.llm.tool_parsers.base import BaseFormatDetector, Forms, Opening, Verdict
+from edgevox.llm.tool_parsers.json_repair import JsonValue, Unquoted, Unreadable, loads_object
+from edgevox.llm.tool_parsers.notation import JSON, Quoting, Wrapper, tagged_notation
+from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TOOL_CALL, TOOL_CALL_END, TagBody
 
-# Byte-level tokenizers sometimes leave Ġ for the blank, or nothing.
-MARKERS = ("<function name=", "<function\u0120name=", "<functionname=")
 _CDATA = "<![CDATA["
 _CDATA_END = "]]>"
 _HEAD = re.compile(rf"""(["'])({NAME.pattern})\1[^<>\n]*""")
 _MAX_HEAD_CHARS = MAX_NAME_CHARS + 40
-
-
-class MiniCpmDetector(BaseFormatDetector):
-    markers = MARKERS
-    trailers = ("</function>",)
-
-    wrapper = Wrapper(
-        head='<function name="',
-        middle='">',
-        tail="</function>",
-        arguments=tagged_notation(
-            '<param name="',
-            '">',
-            "</param>",
-            strings=(
-                Quoting("", "</param>", "none", barred="<&\n"),
-                Quoting(_CDATA, f"{_CDATA_END}</param>", "none", barred="]"),
-            ),
-        ),
-        triggers=("<function name=",),
-    )
-
-    def open(self, opening: Opening) -> Body:
-        return AttributeTagCalls(opening, function="function", parameter="param")
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(map(_render_call, calls))
-
-
-def _render_call(call: ToolCall) -> str:
-    parameters = "".join(map(_render_parameter, tagged_arguments(call)))
-    return f'<function name="{call.name}">{parameters}</function>'
-
-
-def _render_parameter(pair: tuple[str, str]) -> str:
-    key, value = pair
-    if any(char in value for char in "<&\n"):
-        value = f"{_CDATA}{value.replace(_CDATA_END, ']]]]><![CDATA[>')}{_CDATA_END}"
-    return f'<param name="{key}">{value}</param>'
 
 
 class AttributeTagCalls(TagBody):
@@ -70,30 +31,27 @@ class AttributeTagCalls(TagBody):
 
     def __init__(self, opening: Opening, *, function: str, parameter: str) -> None:
         pattern, pair = _patterns(function, parameter)
-        super().__init__(opening, pattern, (f"<{parameter}", f"</{parameter}>", f"</{function}>", _CDATA), pair)
+        super().__init__(opening, pattern, pair)
         self._function_end = f"</{function}>"
         self._pieces: list[str] = []
 
     def _start(self, at_end: bool) -> Verdict | None:
-        end = self.text.find(">", self.pos, self.pos + _MAX_HEAD_CHARS)
-        head = self.text[self.pos : self.pos + _MAX_HEAD_CHARS if end < 0 else end]
-        if end < 0:
-            may_end = len(head) < _MAX_HEAD_CHARS and not any(char in head for char in "<\n")
-            return Verdict.MORE if may_end else Verdict.NO
+        head = self._head(_MAX_HEAD_CHARS)
+        if isinstance(head, Verdict):
+            return head
         found = _HEAD.fullmatch(head)
         if found is None:
             return Verdict.NO
         self.committed = True
         self._name = found.group(2)
         self._raw.append(f"{self.opening.marker}{head}>")
-        self.pos = end + 1
         if head.endswith("/"):
             self._take()
             return Verdict.DONE
         self._state = self._tags
         return None
 
-    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
+    def _tag(self, tag: re.Match[str], before: str) -> Verdict | None:
         written = tag.group()
         if tag.group(1) is not None:
             self._finish_value(before)
@@ -115,11 +73,9 @@ class AttributeTagCalls(TagBody):
         if not written.strip().startswith("{"):
             return None
         try:
-            value = loads(written.strip())
+            self._arguments = loads_object(written.strip())
         except Unreadable as err:
             return str(err)
-        if isinstance(value, dict):
-            self._arguments = value
         return None
 
     def _cdata(self, at_end: bool) -> Verdict | None:
@@ -139,20 +95,14 @@ class AttributeTagCalls(TagBody):
     def _finish_value(self, written: str) -> None:
         if self._key is not None:
             if self._pieces:
-                behind = html.unescape(written) if written.strip() else ""
-                self._arguments[self._key] = Unquoted("".join(self._pieces) + behind)
+                rest = html.unescape(written) if written.strip() else ""
+                self._arguments[self._key] = Unquoted("".join(self._pieces) + rest)
             else:
                 self._add(self._key, written)
         self._key, self._pieces = None, []
 
     def _add(self, key: str, written: str) -> None:
         self._arguments[key] = Unquoted(html.unescape(written))
-
-    def _end_of_output(self, before: str) -> Verdict:
-        problem = f"the output ended inside {self._key}" if self._key is not None else None
-        self._raw.append(before)
-        self._take(problem)
-        return Verdict.DONE
 
 
 @lru_cache
@@ -162,43 +112,18 @@ def _patterns(function: str, parameter: str) -> tuple[re.Pattern[str], re.Patter
     return (re.compile(rf"{begin}|{end}|</{function}>|<!\[CDATA\["), re.compile(rf"\s*+{begin}([^<]*+){end}"))
 
 
-BEGIN = "<tool_call>"
-END = "</tool_call>"
-INVOKE = "<invoke name="
 _NAME_TAGS = ("name", "tool_name", "function_name")
 _ARGUMENT_TAGS = ("arguments", "parameters", "args", "input")
 _TAG = re.compile(rf"</?(?:{'|'.join((*_NAME_TAGS, *_ARGUMENT_TAGS))})>|</?tool_call>")
 _OPENING_TAGS = tuple(f"<{tag}>" for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS))
-_NO_PAIR = re.compile(r"(?!)")
-_BEGINNINGS = (BEGIN, END, *(f"{slash}{tag}>" for slash in ("<", "</") for tag in (*_NAME_TAGS, *_ARGUMENT_TAGS)))
 _CHILD = re.compile(r"\s*+<([A-Za-z_][\w.-]*+)>")
-
-
-class GenericXmlDetector(BaseFormatDetector):
-    markers = (BEGIN, INVOKE)
-    trailers = (END, "</invoke>")
-
-    wrapper = Wrapper(
-        head=f"{BEGIN}\n<name>", middle="</name>\n<arguments>", tail=f"</arguments>\n{END}", triggers=(BEGIN,)
-    )
-
-    def open(self, opening: Opening) -> Body:
-        if opening.marker == INVOKE:
-            return AttributeTagCalls(opening, function="invoke", parameter="parameter")
-        return ElementCalls(opening)
-
-    def render(self, calls: Sequence[ToolCall]) -> str:
-        return "\n".join(
-            f"{BEGIN}\n<name>{call.name}</name>\n<arguments>{call.arguments or '{}'}</arguments>\n{END}"
-            for call in calls
-        )
 
 
 class ElementCalls(TagBody):
     """A name element and an arguments element, in either order."""
 
     def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, _TAG, _BEGINNINGS, _NO_PAIR)
+        super().__init__(opening, _TAG)
         self._inside = ""
         self._problem: str | None = None
 
@@ -212,11 +137,11 @@ class ElementCalls(TagBody):
             return None
         return Verdict.MORE if follows is None else Verdict.NO
 
-    def _tag(self, tag: re.Match[str], before: str, at_end: bool) -> Verdict | None:
+    def _tag(self, tag: re.Match[str], before: str) -> Verdict | None:
         written = tag.group()
-        if written in (BEGIN, END):
-            if written == BEGIN:
-                self.pos = tag.start()
+        if written in (TOOL_CALL, TOOL_CALL_END):
+            # The start of the next call is not part of this one.
+            self.pos = tag.end() if written == TOOL_CALL_END else tag.start()
             self._take(self._problem)
             return Verdict.DONE
         if self._inside:
@@ -239,9 +164,6 @@ class ElementCalls(TagBody):
         except Unreadable as err:
             self._problem = str(err)
 
-    def _add(self, key: str, written: str) -> None:
-        raise AssertionError("the arguments are read as a whole")
-
     def _end_of_output(self, before: str) -> Verdict:
         self._raw.append(before)
         if self._inside in _ARGUMENT_TAGS:
@@ -257,10 +179,7 @@ def _arguments(content: str) -> dict[str, JsonValue]:
     if not written:
         return {}
     if written[0] != "<":
-        value = loads(written)
-        if not isinstance(value, dict):
-            raise Unreadable("the arguments are not an object")
-        return value
+        return loads_object(written)
     found: dict[str, JsonValue] = {}
     pos = 0
     while (child := _CHILD.match(written, pos)) is not None:
@@ -273,3 +192,55 @@ def _arguments(content: str) -> dict[str, JsonValue]:
     if written[pos:].strip():
         raise Unreadable(f"unexpected {written[pos : pos + 20]!r} among the arguments")
     return found
+
+
+# Byte-level tokenizers sometimes leave Ġ for the blank, or nothing.
+_FUNCTION_TAGS = ("<function name=", "<function\u0120name=", "<functionname=")
+_INVOKE = "<invoke name="
+
+
+class MiniCpmDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {
+        marker: (partial(AttributeTagCalls, function="function", parameter="param"),) for marker in _FUNCTION_TAGS
+    }
+    trailers = ("</function>",)
+    wrapper = Wrapper(
+        _FUNCTION_TAGS[:1],
+        '<function name="',
+        '">',
+        "</function>",
+        arguments=tagged_notation(
+            '<param name="',
+            '">',
+            "</param>",
+            strings=(
+                Quoting("", "</param>", "none", barred="<&\n"),
+                Quoting(_CDATA, f"{_CDATA_END}</param>", "none", barred="]"),
+            ),
+        ),
+    )
+
+    def render(self, calls: Sequence[ToolCall]) -> str:
+        return "\n".join(map(_render_call, calls))
+
+
+def _render_call(call: ToolCall) -> str:
+    arguments: dict[str, JsonValue] = json.loads(call.arguments or "{}")
+    parameters = "".join(_render_parameter(key, value) for key, value in arguments.items())
+    return f'<function name="{call.name}">{parameters}</function>'
+
+
+def _render_parameter(key: str, value: JsonValue) -> str:
+    written = value if isinstance(value, str) else JSON.write(value)
+    if any(char in written for char in "<&\n"):
+        written = f"{_CDATA}{written.replace(_CDATA_END, ']]]]><![CDATA[>')}{_CDATA_END}"
+    return f'<param name="{key}">{written}</param>'
+
+
+class GenericXmlDetector(BaseFormatDetector):
+    forms: ClassVar[Forms] = {
+        TOOL_CALL: (ElementCalls,),
+        _INVOKE: (partial(AttributeTagCalls, function="invoke", parameter="parameter"),),
+    }
+    trailers = (TOOL_CALL_END, "</invoke>")
+    wrapper = Wrapper((TOOL_CALL,), f"{TOOL_CALL}\n<name>", "</name>\n<arguments>", f"</arguments>\n{TOOL_CALL_END}")
