@@ -8,11 +8,11 @@ from edgevox.core.events import DueAlarm
 from edgevox.core.state_file import WordStore
 from edgevox.home.alarms.alarms import ALARMS_FILE, Alarm, Alarms
 from edgevox.home.alarms.schedule import AlarmSchedule
-from edgevox.home.alarms.timers import TIMERS_FILE, Timer, Timers
+from edgevox.home.alarms.timers import TIMERS_FILE, Timers
 from edgevox.home.backends.demo import HOME_FILE, DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, LocalLists
 from edgevox.home.entities import Action, Area, ConnectedHome, Entity, Floor, Home, HomeError, House, ListItem, Verb
-from edgevox.home.intents.catalogue import HOME_TOOLS_VERSION, HomeTool, catalogue
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.tools import home_tools
 from edgevox.home.prompt import HomePrompt
 from edgevox.home.prompt_text import HOME_INSTRUCTIONS, HOME_PROMPT_VERSION, home_instructions, home_names, home_prompt
@@ -21,7 +21,6 @@ from edgevox.home.resolve.target_resolver import resolved_targets
 __all__ = [
     "HOME_INSTRUCTIONS",
     "HOME_PROMPT_VERSION",
-    "HOME_TOOLS_VERSION",
     "WORD_STORES",
     "Action",
     "Alarm",
@@ -36,10 +35,8 @@ __all__ = [
     "Home",
     "HomeError",
     "HomePrompt",
-    "HomeTool",
     "House",
     "ListItem",
-    "Timer",
     "Timers",
     "Verb",
     "catalogue",

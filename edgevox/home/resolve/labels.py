@@ -15,8 +15,9 @@ from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Entities of these domains, and of these device classes if there are any."""
+    """Entities of these domains, and of these device classes if there are any; `word` is the main word for them."""
 
+    word: str
     domains: frozenset[str]
     device_classes: frozenset[str] = frozenset()
 
@@ -27,10 +28,9 @@ class Kind:
 
 
 @cache
-def _by_word() -> Mapping[str, tuple[str, Kind]]:
-    """The main synonym and the kind of each kind word."""
+def _by_word() -> Mapping[str, Kind]:
     return {
-        word: (line.split()[0], Kind(frozenset(kind["domains"]), frozenset(kind.get("device_classes", ()))))
+        word: Kind(line.split()[0], frozenset(kind["domains"]), frozenset(kind.get("device_classes", ())))
         for line, kind in packaged_toml("home/resolve/vocabulary.toml")["kinds"].items()
         for word in line.split()
     }
@@ -44,13 +44,13 @@ ALL_WORDS = frozenset({"all", "every", "everything", "both", "any", "entire", "w
 
 def kind_called(word: str) -> Kind | None:
     """The kind that a word (in the singular) stands for, or None."""
-    found = _by_word().get(word)
-    return found[1] if found else None
+    return _by_word().get(word)
 
 
 def plain(word: str) -> str:
     """The main synonym of a kind word: "light" for "lamp"; any other word unchanged."""
-    return _by_word()[word][0] if word in _by_word() else word
+    kind = kind_called(word)
+    return kind.word if kind else word
 
 
 def of_kind(word: str, pool: Entities) -> Entities:
@@ -58,8 +58,8 @@ def of_kind(word: str, pool: Entities) -> Entities:
     kind = kind_called(word)
     found = tuple(entity for entity in pool if kind and kind.has(entity))
     if word in _NARROW:
-        find_by_label = tuple(entity for entity in found if word in normalized_words(entity.name))
-        return find_by_label or found
+        by_name = tuple(entity for entity in found if word in normalized_words(entity.name))
+        return by_name or found
     return found
 
 
@@ -67,7 +67,7 @@ def of_kind(word: str, pool: Entities) -> Entities:
 def kind_words(domain: str, device_class: str | None) -> frozenset[str]:
     """All words for the kind of an entity, which do not distinguish it from others of its kind."""
     probe = Entity("", "", domain, "", device_class=device_class)
-    return frozenset(word for word, (_, kind) in _by_word().items() if kind.has(probe))
+    return frozenset(word for word, kind in _by_word().items() if kind.has(probe))
 
 
 @cache
