@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
@@ -113,13 +113,13 @@ def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _by_beginning(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def _by_beginning(known: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """Words by first letter and by first sound."""
     index = defaultdict[str, list[str]](list)
     for word in sorted(known):
         for beginning in {word[:1], _consonant_code(word)[:1]}:
             index[beginning].append(word)
-    return {beginning: tuple(found) for beginning, found in index.items()}
+    return index
 
 
 _CONSONANT_CODES = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TypeAlias
 
@@ -66,9 +66,9 @@ class _Word:
     written: str
     same: str
     sound: str
-    begin: int
-    end: int
-    is_joined: bool
+    begin: int = field(compare=False)
+    end: int = field(compare=False)
+    is_joined: bool = field(compare=False)
     """only a space or a hyphen separates it from the word before"""
 
 
@@ -101,8 +101,8 @@ class _Index:
     """The names of a home by their words, and by the consonant skeleton of the whole name."""
 
     known: frozenset[str]
-    by_word: dict[str, tuple[_Words, ...]]
-    by_skeleton: dict[str, tuple[_Words, ...]]
+    by_word: Mapping[str, Sequence[_Words]]
+    by_skeleton: Mapping[str, Sequence[_Words]]
 
 
 @lru_cache(maxsize=8)
@@ -116,11 +116,7 @@ def _index(names: tuple[str, ...]) -> _Index:
             by_word[word].append(named)
         for near in _nearly(consonant_skeleton(_sound_of(named))):
             by_skeleton[near].append(named)
-    return _Index(
-        frozenset(known),
-        {word: tuple(found) for word, found in by_word.items()},
-        {near: tuple(found) for near, found in by_skeleton.items()},
-    )
+    return _Index(frozenset(known), by_word, by_skeleton)
 
 
 def _words_of(text: str) -> _Words:
@@ -155,7 +151,8 @@ class _Search:
         self._doubtful = frozenset(
             at for at, word in enumerate(heard) if word.same not in index.known and _is_plain(word)
         )
-        self._far_apart: dict[tuple[int, int, str], float | None] = {}
+        # The same words are compared again around each word of a name that was recognised.
+        self._far = cache(self._measured)
 
     def findings(self) -> Iterator[_Finding]:
         """All candidates, often several for the same words."""
@@ -206,14 +203,8 @@ class _Search:
                 return (_Change(start, start + taken, named[:given], far), *more)
         return None
 
-    def _far(self, start: int, end: int, named: _Words) -> float | None:
-        """The phonetic distance; None if it is too large, or the words were surely meant as heard."""
-        key = start, end, " ".join([word.same for word in named])
-        if key not in self._far_apart:
-            self._far_apart[key] = self._measured(start, end, named)
-        return self._far_apart[key]
-
     def _measured(self, start: int, end: int, named: _Words) -> float | None:
+        """The phonetic distance; None if it is too large, or the words were surely meant as heard."""
         said = self._heard[start:end]
         if any(len(word.same) < 3 or not word.same.isalpha() for word in named):
             return None
