@@ -42,8 +42,8 @@ from edgevox.dialogue import (
     WakePhraseFilter,
     WakeState,
 )
+from edgevox.home import WORD_STORES
 from edgevox.home.resolve.name_correction import correct_entity_names
-from edgevox.home.word_stores import WORD_STORES
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
 from edgevox.server.assistant import Assistant, DashboardData

@@ -6,9 +6,12 @@ import contextlib
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -75,6 +78,12 @@ def data_path(*parts: str) -> Path:
         f"{'/'.join(parts)} is missing from this installation",
         hint="install EdgeVox again: pip install --force-reinstall edgevox",
     )
+
+
+@cache
+def packaged_toml(path: str) -> dict[str, Any]:
+    """The content of a TOML file beside the modules, such as "home/states.toml"; read once, not to be changed."""
+    return tomllib.loads((_PACKAGE / path).read_text(encoding="utf-8"))
 
 
 _SUFFIX = ".partial"

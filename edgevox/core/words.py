@@ -1,4 +1,7 @@
-"""Splits English text into normalised words: case, accents, articles, plurals and number words are folded."""
+"""English words for numbers, days and months, and texts as normalised words.
+
+Normalising folds case, accents, articles, plurals and number words.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,37 @@ from typing import TypeAlias
 
 Words: TypeAlias = tuple[str, ...]
 
+_BELOW_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER_WORDS = (
+    *_BELOW_TWENTY,
+    *(f"{tens}-{ones}" if ones != "zero" else tens for tens in _TENS for ones in _BELOW_TWENTY[:10]),
+)
+"""The words for 0 to 99."""
+ORDINAL_WORDS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+SHORT_WEEKDAYS = {day[:3]: day for day in WEEKDAYS} | {
+    "Tues": "Tuesday", "Weds": "Wednesday", "Thur": "Thursday", "Thurs": "Thursday"
+}  # fmt: skip
+SHORT_MONTHS = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
+
+
+def ordinal(number: int) -> str:
+    """ "1st", "22nd", "13th"."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 11 <= number % 100 <= 13 else ending}"
+
 
 def word_set(text: str) -> frozenset[str]:
     """The whitespace-separated words of `text`."""
@@ -16,22 +50,9 @@ def word_set(text: str) -> frozenset[str]:
 
 
 _NOT_WORDS = word_set("the a an my our your his her their this that these those of in at on please")
-
-
-_DIGITS = {
-    word: str(number)
-    for number, names in enumerate(
-        (
-            "zero", "one first 1st", "two second 2nd", "three third 3rd", "four fourth 4th", "five fifth 5th",
-            "six sixth 6th", "seven seventh 7th", "eight eighth 8th", "nine ninth 9th", "ten tenth 10th",
-            "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-            "nineteen", "twenty",
-        )
-    )
-    for word in names.split()
-}  # fmt: skip
-
-
+_DIGITS = {word: str(number) for number, word in enumerate(NUMBER_WORDS[:21])} | {
+    word: str(number) for number in range(1, 11) for word in (ORDINAL_WORDS[number - 1], ordinal(number))
+}
 # No name is longer, except one written by a model that does not stop.
 _MAX_NAME_CHARS = 200
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import time
+
 from edgevox.core.events import DueAlarm
-from edgevox.home.alarms.alarms import Alarm, Alarms
+from edgevox.core.state_file import WordStore
+from edgevox.home.alarms.alarms import ALARMS_FILE, Alarm, Alarms
 from edgevox.home.alarms.schedule import AlarmSchedule
-from edgevox.home.alarms.timers import Timer, Timers
-from edgevox.home.backends.demo import DemoHome
+from edgevox.home.alarms.timers import TIMERS_FILE, Timers
+from edgevox.home.backends.demo import HOME_FILE, DemoHome
+from edgevox.home.backends.local_lists import LISTS_FILE, LocalLists
 from edgevox.home.entities import Action, Area, ConnectedHome, Entity, Floor, Home, HomeError, House, ListItem, Verb
-from edgevox.home.intents.catalogue import CATALOGUE, HOME_TOOLS_VERSION, HomeTool
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.tools import home_tools
 from edgevox.home.prompt import HomePrompt
 from edgevox.home.prompt_text import HOME_INSTRUCTIONS, HOME_PROMPT_VERSION, home_instructions, home_names, home_prompt
 from edgevox.home.resolve.target_resolver import resolved_targets
 
 __all__ = [
-    "CATALOGUE",
     "HOME_INSTRUCTIONS",
     "HOME_PROMPT_VERSION",
-    "HOME_TOOLS_VERSION",
+    "WORD_STORES",
     "Action",
     "Alarm",
     "AlarmSchedule",
@@ -32,15 +35,22 @@ __all__ = [
     "Home",
     "HomeError",
     "HomePrompt",
-    "HomeTool",
     "House",
     "ListItem",
-    "Timer",
     "Timers",
     "Verb",
+    "catalogue",
     "home_instructions",
     "home_names",
     "home_prompt",
     "home_tools",
     "resolved_targets",
 ]
+
+WORD_STORES = (
+    WordStore(TIMERS_FILE, "timers", lambda path, is_forgotten: Timers(time.time, path).forget_words(is_forgotten)),
+    WordStore(ALARMS_FILE, "timers", lambda path, is_forgotten: Alarms(time.time, path).forget_words(is_forgotten)),
+    WordStore(HOME_FILE, "things", lambda path, is_forgotten: DemoHome(path).forget_words(is_forgotten)),
+    WordStore(LISTS_FILE, "things", lambda path, is_forgotten: LocalLists(path).forget_words(is_forgotten)),
+)
+"""Every state file of the home that contains a person's words, for `edgevox forget` and the memory's retention."""

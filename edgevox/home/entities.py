@@ -56,6 +56,9 @@ class Entity:
     attributes: Attributes = field(default_factory=dict, hash=False)
 
 
+Entities: TypeAlias = tuple[Entity, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ListItem:
     """One line of a shopping list or a to-do list."""
@@ -68,7 +71,7 @@ class ListItem:
 class House:
     """A snapshot of a home."""
 
-    entities: tuple[Entity, ...]
+    entities: Entities
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
 
@@ -90,27 +93,10 @@ class House:
 
 
 Verb: TypeAlias = Literal[
-    "turn_on",
-    "turn_off",
-    "set_light",
-    "set_position",
-    "set_temperature",
-    "set_speed",
-    "set_volume",
-    "pause",
-    "unpause",
-    "next",
-    "previous",
-    "mute",
-    "unmute",
-    "play",
-    "start",
-    "clean_area",
-    "dock",
-    "add_item",
-    "complete_item",
-    "remove_item",
-]
+    "turn_on", "turn_off", "set_light", "set_position", "set_temperature", "set_speed", "set_volume", "pause",
+    "unpause", "next", "previous", "mute", "unmute", "play", "start", "clean_area", "dock", "add_item",
+    "complete_item", "remove_item",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +116,7 @@ class Action:
     """
 
     verb: Verb
-    targets: tuple[Entity, ...]
+    targets: Entities
     values: Attributes = field(default_factory=dict, hash=False)
 
 
@@ -140,7 +126,7 @@ class Home(Protocol):
     def house(self) -> House:
         """The last known snapshot, without waiting for the home. Raises HomeError when there is none yet."""
 
-    async def apply(self, action: Action) -> tuple[Entity, ...]:
+    async def apply(self, action: Action) -> Entities:
         """Apply the action; returns the entities that acted, in their new state and in the same order."""
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:

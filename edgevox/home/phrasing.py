@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from edgevox.core.files import packaged_toml
 from edgevox.home.entities import Area, Entity, Floor, House
 from edgevox.home.resolve.fuzzy import is_plural
 
@@ -46,109 +49,54 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-# Phrases for "on" and "off" of binary sensors by device class.
-_BINARY = {
-    **dict.fromkeys(("door", "garage_door", "opening", "window"), ("open", "closed")),
-    "battery": ("low", "fine"),
-    "battery_charging": ("charging", "not charging"),
-    "carbon_monoxide": ("detecting carbon monoxide", "clear"),
-    "cold": ("cold", "not cold"),
-    "connectivity": ("connected", "disconnected"),
-    "gas": ("detecting gas", "clear"),
-    "heat": ("hot", "not hot"),
-    "light": ("detecting light", "dark"),
-    "lock": ("unlocked", "locked"),
-    "moisture": ("wet", "dry"),
-    "motion": ("detecting motion", "clear"),
-    "moving": ("moving", "still"),
-    "occupancy": ("occupied", "empty"),
-    "plug": ("plugged in", "unplugged"),
-    "presence": ("home", "away"),
-    "problem": ("reporting a problem", "fine"),
-    "running": ("running", "not running"),
-    "safety": ("unsafe", "safe"),
-    "smoke": ("detecting smoke", "clear"),
-    "sound": ("detecting sound", "quiet"),
-    "tamper": ("tampered with", "fine"),
-    "update": ("out of date", "up to date"),
-    "vibration": ("vibrating", "still"),
-}
-_WORDS = {
-    "not_home": "away",
-    "armed_away": "armed",
-    "armed_home": "armed",
-    "armed_night": "armed",
-    "clear-night": "clear",
-    "partlycloudy": "partly cloudy",
-    "lightning-rainy": "stormy",
-    "snowy-rainy": "sleety",
-    "heat_cool": "on automatic",
-    "heat": "heating",
-    "cool": "cooling",
-    "unavailable": "not answering",
-    "unknown": "in no known state",
-}
-# Spoken words for states.
-_SAID = {
-    "opened": "open",
-    "shut": "closed",
-    "close": "closed",
-    "lit": "on",
-    "running": "on",
-    "active": "on",
-    "enabled": "on",
-    "detected": "on",
-    "triggered": "on",
-    "disabled": "off",
-    "inactive": "off",
-    "clear": "off",
-}
+def _states(table: str) -> dict[str, Any]:
+    """One table of states.toml."""
+    states: dict[str, Any] = packaged_toml("home/states.toml")[table]
+    return states
 
 
 def state_phrase(entity: Entity) -> str:
     """The phrase after "is": "on", "closed", "21.5 °C", "playing the news"."""
     state = entity.state
     if entity.domain == "binary_sensor" and state in ("on", "off"):
-        return _BINARY.get(entity.device_class or "", ("on", "off"))[0 if state == "on" else 1]
+        on, off = _binary_phrases(entity)
+        return on if state == "on" else off
     if entity.domain == "media_player" and state in ("playing", "paused") and entity.attributes.get("media_title"):
         return f"{state} {brief(str(entity.attributes['media_title']))}"
     if entity.domain == "sensor":
         unit = entity.attributes.get("unit")
         return f"{_rounded(state)} {unit}" if unit else _rounded(state)
-    return _WORDS.get(state, state.replace("_", " "))
+    return str(_states("phrases").get(state, state.replace("_", " ")))
 
 
-def is_in_state(entity: Entity, said: str) -> bool:
+def is_in_state(entity: Entity, asked: str) -> bool:
     """Whether an entity is in the state that the person asks about, in their words."""
-    return not _meant(said).isdisjoint(_names_of_state(entity))
+    return not _meant(asked).isdisjoint(_names_of_state(entity))
 
 
-def knows_state(entity: Entity, said: str) -> bool:
+def knows_state(entity: Entity, asked: str) -> bool:
     """Whether an entity of this kind can be in that state at all: a lock is never "open"."""
-    return not _meant(said).isdisjoint(_possible(entity))
+    return not _meant(asked).isdisjoint(_possible(entity))
 
 
-def _meant(said: str) -> set[str]:
-    word = said.casefold().strip().replace(" ", "_")
-    return {word, _SAID.get(word, word)}
+def _meant(asked: str) -> set[str]:
+    word = asked.casefold().strip().replace(" ", "_")
+    return {word, _states("synonyms").get(word, word)}
 
 
-_POSSIBLE = {
-    "lock": {"locked", "unlocked", "jammed"},
-    "cover": {"open", "closed", "opening", "closing"},
-    "valve": {"open", "closed", "opening", "closing"},
-}
+def _binary_phrases(entity: Entity) -> tuple[str, str]:
+    on, off = _states("binary_sensors").get(entity.device_class or "", ("on", "off"))
+    return on, off
 
 
 def _possible(entity: Entity) -> set[str]:
     if entity.domain == "binary_sensor":
-        own_words = _BINARY.get(entity.device_class or "", ())
-        return {"on", "off", *(word.replace(" ", "_") for word in own_words)}
-    return _POSSIBLE.get(entity.domain, {"on", "off", entity.state, state_phrase(entity)})
+        return {"on", "off", *(phrase.replace(" ", "_") for phrase in _binary_phrases(entity))}
+    return set(_states("possible").get(entity.domain, ("on", "off", entity.state, state_phrase(entity))))
 
 
 def _names_of_state(entity: Entity) -> set[str]:
-    names = {entity.state.casefold(), _WORDS.get(entity.state, entity.state).replace(" ", "_")}
+    names = {entity.state.casefold(), _states("phrases").get(entity.state, entity.state).replace(" ", "_")}
     if entity.domain == "binary_sensor":
         names.add(state_phrase(entity).replace(" ", "_"))
     if entity.domain == "media_player" and entity.state in ("playing", "paused", "idle"):

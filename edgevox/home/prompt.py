@@ -11,12 +11,13 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from edgevox.config.sections import HomeSettings
 from edgevox.core.errors import StateError
-from edgevox.core.words import Words, normalized_words, word_set, words_with_plurals
-from edgevox.home.entities import Area, Entity, Floor, HomeError, House
+from edgevox.core.words import Words, normalized_words, words_with_plurals
+from edgevox.home.entities import Area, Entities, Entity, Floor, HomeError, House
 from edgevox.home.prompt_text import (
     HOME_INSTRUCTIONS,
     area_lines,
@@ -26,7 +27,7 @@ from edgevox.home.prompt_text import (
     names_in_order,
     sanitize_name,
 )
-from edgevox.home.resolve.fuzzy import HOUSE_WORDS, fuzzy_readings
+from edgevox.home.resolve.fuzzy import fuzzy_readings, known_words
 from edgevox.home.resolve.labels import Label, Labels, every_kind_word, labels_of, place_words, vocabulary
 
 _DOMAINS_BY_USE = (
@@ -80,14 +81,14 @@ def with_few_aliases(things: Iterable[_NamedT]) -> Iterator[_NamedT]:
 def _first_of_each_kind_first(things: Iterable[Entity]) -> list[Entity]:
     counts = Counter[str]()
     ranked = list[tuple[bool, int, int, Entity]]()
-    for entity in sorted(things, key=_as_said):
+    for entity in sorted(things, key=_alias_first):
         domain = entity.domain
         ranked.append((domain not in _ORDER, counts[domain], _ORDER.get(domain, len(_ORDER)), entity))
         counts[domain] += 1
     return [entity for *_, entity in sorted(ranked, key=lambda rank: rank[:3])]
 
 
-def _as_said(entity: Entity) -> tuple[bool, int, str, str]:
+def _alias_first(entity: Entity) -> tuple[bool, int, str, str]:
     """Sort key: entities with an alias first, because it was made for speaking, and then short names."""
     return not entity.aliases, len(normalized_words(entity.name)), entity.name.casefold(), entity.id
 
@@ -119,28 +120,20 @@ def _by_name(places: tuple[_NamedT, ...]) -> tuple[_NamedT, ...]:
 MAX_MENTIONED = 8
 """A sentence mentions no more entities than this; words that match more are generic."""
 
-# Words of commands and questions do not identify an entity: "play jazz" does not mention the Play Room.
-_COMMAND_WORDS = word_set(
-    """
-    activate add again alarm all also and announce any are be brighter bring can change check clean close
-    colder cool could cover current dark degree did dim do does down everything for from get give go good half
-    have hello hey higher hour how hundred i is it item kind last left level list lock low lower make many me
-    media minute more music mute need next no not now off okay open out pause percent play please put quiet
-    quieter read remind remove resume right run say second set show skip some start state status still stop
-    switch tell than thank them there think time timer to today tomorrow too turn unlock unmute up us volume
-    want warm warmer was we weather week were what when where which who will with would yes you
-    """
-)
-_MANY = _COMMAND_WORDS | every_kind_word()
+
+@cache
+def _common_words() -> frozenset[str]:
+    """Words of commands and kinds, which do not identify an entity: "play jazz" does not mention the Play Room."""
+    return known_words("commands") | every_kind_word()
 
 
-def mentioned_entities(house: House, sentence: str, excluded: Collection[str]) -> tuple[Entity, ...]:
+def mentioned_entities(house: House, sentence: str, excluded: Collection[str]) -> Entities:
     """The entities that the sentence mentions, without the ids in `excluded`; at most MAX_MENTIONED."""
     known = labels_of(house)
     heard = normalized_words(sentence)
     fits = _fits(house, known, _Utterance(heard, words_with_plurals(sentence)))
     if not fits:
-        others = fuzzy_readings(heard, vocabulary(house, known.values()) | _COMMAND_WORDS)
+        others = fuzzy_readings(heard, vocabulary(house, known.values()) | known_words("commands"))
         tried = (_fits(house, known, _Utterance(reading, reading)) for reading in others)
         fits = next(filter(None, tried), [])
     found = list[Entity]()
@@ -206,18 +199,18 @@ def _fits(house: House, known: Mapping[str, Labels], said: _Utterance) -> list[_
 def _is_whole(name: str, label: Label, said: _Utterance) -> bool:
     """True if all distinctive words of a name are said, or, if it has none, the whole name."""
     if _distinctive_words(label):
-        return label.told_by <= said.words
+        return label.distinctive <= said.words
     return said.spoken.issuperset(words_with_plurals(name))  # "kitchen lights" is not the Kitchen Light
 
 
 def _is_part(label: Label, said: _Utterance, places: frozenset[str]) -> bool:
-    common = label.told_by & said.words
-    return 2 * len(common) >= len(label.told_by) and bool((common & _distinctive_words(label)) - places)
+    common = label.distinctive & said.words
+    return 2 * len(common) >= len(label.distinctive) and bool((common & _distinctive_words(label)) - places)
 
 
 def _distinctive_words(label: Label) -> frozenset[str]:
     """The words of a name that are unlikely in commands and in names of other kinds."""
-    return frozenset(word for word in label.told_by - _MANY if not word.isdigit())
+    return frozenset(word for word in label.distinctive - _common_words() if not word.isdigit())
 
 
 MAX_ENTITIES = HomeSettings().max_things
@@ -317,14 +310,13 @@ def _names(house: House) -> _Names:
 
 
 def _most_useful_names(house: House) -> tuple[str, ...]:
-    places = sorted(house.places, key=lambda place: (place.name.casefold(), place.id))
-    things = with_few_aliases((*places, *by_usefulness(house)))
+    things = with_few_aliases((*_by_name(house.places), *by_usefulness(house)))
     return rare_words_first(names_in_order(things))[:_MAX_ASR_NAMES]
 
 
 def rare_words_first(names: Iterable[str]) -> tuple[str, ...]:
     """The names, first those with a word that is new to the recogniser and may be misspelled."""
-    seen = set(HOUSE_WORDS | every_kind_word())
+    seen = set(known_words("house") | every_kind_word())
     unusual, usual = list[str](), list[str]()
     for name in names:
         new = {word for word in normalized_words(name) if not word.isdigit()} - seen

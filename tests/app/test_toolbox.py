@@ -13,12 +13,12 @@ from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.core.types import ToolCall
-from edgevox.home import CATALOGUE, DemoHome
+from edgevox.home import DemoHome, catalogue
 from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 
-HOME_TOOLS = tuple(tool.name for tool in CATALOGUE)
+HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
 
 
 def settings_of(**tables: Any) -> Settings:

@@ -20,11 +20,10 @@ from edgevox.config import MemorySettings
 from edgevox.core.errors import ConfigError
 from edgevox.core.metrics import TurnLog, TurnMetrics
 from edgevox.core.types import Message, ToolCall
-from edgevox.home import Action, Alarms, DemoHome, Timers, Verb
+from edgevox.home import WORD_STORES, Action, Alarms, DemoHome, Timers, Verb
 from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE
 from edgevox.home.backends.demo import HOME_FILE
-from edgevox.home.word_stores import WORD_STORES
 
 SECRET = "rumpelstiltskin"
 HOUR_S = 3600.0

@@ -16,7 +16,7 @@ import pytest
 from edgevox.eval.scoring import reaches_demo_state
 from edgevox.eval.suite import Case, read_suite
 from edgevox.home import DemoHome
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.resolve.target_resolver import has_targets, resolved_targets
 
 Json: TypeAlias = dict[str, Any]
@@ -30,7 +30,7 @@ BINARY_SENSORS = {
     "heat", "light", "lock", "moisture", "motion", "moving", "occupancy", "opening", "plug", "power",
     "presence", "problem", "running", "safety", "smoke", "sound", "tamper", "update", "vibration", "window",
 }  # fmt: skip
-HOME_TOOLS = {tool.name: tool.parameters for tool in CATALOGUE}
+HOME_TOOLS = {tool.name: tool.parameters for tool in catalogue().values()}
 
 
 @pytest.mark.parametrize("suite", SUITES)

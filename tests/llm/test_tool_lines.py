@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.core.types import JsonObject
-from edgevox.home import CATALOGUE
+from edgevox.home import catalogue
 from edgevox.llm.prompt.tool_lines import tool_line, tools_text
 
 BOOK: JsonObject = {
@@ -29,13 +29,13 @@ BOOK: JsonObject = {
 
 
 def home_lines() -> dict[str, str]:
-    tools = ((tool.name, tool.description, tool.parameters) for tool in CATALOGUE)
+    tools = ((tool.name, tool.description, tool.parameters) for tool in catalogue().values())
     return {name: tool_line({"name": name, "description": what, "parameters": of}) for name, what, of in tools}
 
 
 def test_a_tool_is_one_line() -> None:
     lines = home_lines()
-    assert len(lines) == len(CATALOGUE)
+    assert len(lines) == len(catalogue())
     assert lines["light_set"] == (
         "light_set(name?, area?, floor?, brightness?: 0..100, color?): Set brightness in percent or colour of lights"
     )

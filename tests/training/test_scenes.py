@@ -13,15 +13,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.llm.tool_parsers import parse_reply
 from training.home.dialogues import FIXED
 from training.scenes import main, scenes
 from training.types import Dialogue, Scene
 
 _SCENES = 200
-_HOME = {tool.name: jsonschema.Draft202012Validator(tool.parameters) for tool in CATALOGUE}
-_SLOTS = {tool.name: list(tool.parameters["properties"]) for tool in CATALOGUE}
+_HOME = {tool.name: jsonschema.Draft202012Validator(tool.parameters) for tool in catalogue().values()}
+_SLOTS = {tool.name: list(tool.parameters["properties"]) for tool in catalogue().values()}
 _TOOL_LINE = re.compile(r"(\w+)\((.*)\): ")
 _RESULT = "(The tools have run: "
 
@@ -140,7 +140,7 @@ def test_every_home_tool_is_called() -> None:
 
 
 def test_the_deployed_list_of_tools_is_the_usual_one() -> None:
-    names = [tool.name for tool in CATALOGUE]
+    names = [tool.name for tool in catalogue().values()]
     whole = sum(list(_offered(scene))[: len(names)] == names for scene in _sample())
     assert 0.4 < whole / len(_sample()) < 0.7
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.prompt_text import HOME_INSTRUCTIONS, home_prompt
 from edgevox.llm.prompt.tool_lines import tool_line
 from edgevox.llm.tool_choice import RESPOND
@@ -120,7 +120,7 @@ _HOME_SCHEMAS: dict[str, dict[str, Any]] = {
         "type": "function",
         "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
     }
-    for tool in CATALOGUE
+    for tool in catalogue().values()
 }
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from training.types import Call
 
 Form: TypeAlias = Literal["!", ":", "?", "."]
@@ -123,7 +123,9 @@ def _write(parts: tuple[_Part, ...], rng: random.Random, pieces: list[str]) -> N
             _write(part[int(rng.random() * len(part))], rng, pieces)
 
 
-SLOT_ORDER: dict[str, tuple[str, ...]] = {tool.name: tuple(tool.parameters["properties"]) for tool in CATALOGUE}
+SLOT_ORDER: dict[str, tuple[str, ...]] = {
+    tool.name: tuple(tool.parameters["properties"]) for tool in catalogue().values()
+}
 
 
 def home_call(tool: str, **slots: Any) -> Call:  # noqa: ANN401 - a slot's value is of its schema's type

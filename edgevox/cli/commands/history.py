@@ -26,7 +26,7 @@ from edgevox.cli.ui.voice_view import waterfall
 from edgevox.config import MemorySettings
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.metrics import TurnLog, TurnMetrics
-from edgevox.home.word_stores import WORD_STORES
+from edgevox.home import WORD_STORES
 from edgevox.tools.results import ToolCounts, ToolStats
 
 _DEFAULT_TURNS = 10

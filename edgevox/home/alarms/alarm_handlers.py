@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any
 
 from edgevox.core.languages import counted, duration, listed, plural
-from edgevox.core.words import Words, normalized_words
+from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, Words, normalized_words
 from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
 from edgevox.home.alarms.time_expression import TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
@@ -16,10 +16,8 @@ from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, moment_phr
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
-from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
+from edgevox.home.resolve.fuzzy import find_by_words
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
-
-ItemT = TypeVar("ItemT")
 
 _MAX_CHARS = 200
 # Words that do not distinguish one timer or alarm from another.
@@ -39,20 +37,7 @@ def label_words(name: str | None) -> Words:
     return tuple(word for word in normalized_words(name or "") if word not in _KINDS)
 
 
-def find_by_label(wanted: Words, things: Sequence[ItemT], name_of: Callable[[ItemT], str]) -> tuple[ItemT, ...]:
-    """Items whose name equals these words, else contains them, else sounds like them."""
-    named = [(thing, label_words(name_of(thing))) for thing in things]
-    known = frozenset(word for _, own in named for word in own)
-    for said in (wanted, *fuzzy_readings(wanted, known)):
-        same = tuple(thing for thing, own in named if are_same(said, own))
-        found = same or tuple(thing for thing, own in named if set(said) <= set(own))
-        if found:
-            return found
-    return ()
-
-
 _MAX_NAMED_TIMERS = 4
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 # Ordinals as normalized_words() writes them.
 _PLACES = {str(number): number - 1 for number in range(1, 10)} | {"last": -1, "latest": -1}
 
@@ -164,14 +149,14 @@ def _matching_timers(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Time
 
 def _called_so(timers: Timers, wanted: Words, found: tuple[Timer, ...]) -> tuple[Timer, ...]:
     """Match by name ("pasta"), by length ("10 minutes"), or by order of start ("the second")."""
-    named = find_by_label(wanted, found, lambda timer: timer.name)
+    named = find_by_words(wanted, found, lambda timer: label_words(timer.name))
     if not named and len(wanted) > 1:  # "the first" is not the 1 minute timer
-        named = find_by_label(wanted, found, lambda timer: duration(timer.length_s))
+        named = find_by_words(wanted, found, lambda timer: label_words(duration(timer.length_s)))
     place = _PLACES.get(wanted[0])
     if named or place is None:
         return named
     rest = tuple(word for word in wanted[1:] if word != "1")  # "the second one"
-    among = find_by_label(rest, found, lambda timer: timer.name) if rest else found
+    among = find_by_words(rest, found, lambda timer: label_words(timer.name)) if rest else found
     in_order = [timer for timer in timers.in_order_of_start() if timer in among]
     return tuple(in_order[place:][:1])
 
@@ -181,7 +166,7 @@ def _names(timers: Timers, found: tuple[Timer, ...]) -> dict[str, str]:
     names = {}
     for timer in found:
         alike = [other.id for other in timers.in_order_of_start() if other.called == timer.called]
-        place = f"{_ORDINALS[alike.index(timer.id)]} " if 1 < len(alike) <= len(_ORDINALS) else ""
+        place = f"{ORDINAL_WORDS[alike.index(timer.id)]} " if 1 < len(alike) <= len(ORDINAL_WORDS) else ""
         names[timer.id] = f"the {place}{timer.called}"
     return names
 
@@ -198,12 +183,12 @@ def _left(timers: Timers, timer: Timer) -> str:
 
 
 _MAX_NAMED_ALARMS = 3
+_MAX_COUNT_IN_WORDS = 10
 _SAME_MOMENT_S = 120
 _QUESTIONS: dict[Kind, str] = {"alarm": "For what time?", "reminder": "When shall I remind you?"}
 _NOTHING_SET = "No alarm is set."
 _KIND_WORDS = re.compile(r"\b(alarm|reminder)s?\b", re.IGNORECASE)
 _ALL = frozenset({"all", "every", "everything", "both"})
-_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -302,9 +287,9 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 def _skip_alarm(alarms: Alarms, alarm: Alarm, day: date) -> str:
     """Skip only the named day of a repeating alarm."""
     off = f"is off {day_phrase(day, alarms.now())}"
-    told = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
+    reply = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
     alarms.skip(alarm, day)
-    return told
+    return reply
 
 
 # --- queries
@@ -340,7 +325,7 @@ class _AlarmQuery:
 
     def found(self, there: Sequence[Alarm]) -> tuple[Alarm, ...]:
         found = tuple(alarm for alarm in there if self._fits(alarm) and (not self.kinds or alarm.kind in self.kinds))
-        return find_by_label(self.name, found, lambda alarm: alarm.label) if self.name else found
+        return find_by_words(self.name, found, lambda alarm: label_words(alarm.label)) if self.name else found
 
     def _fits(self, alarm: Alarm) -> bool:
         said, meant = self.said, alarm.meant(self._zone)
@@ -403,4 +388,4 @@ def _items(found: Sequence[Alarm], alarms: Alarms, last: str) -> str:
 
 
 def _number(count: int) -> str:
-    return _COUNTS[count] if count < len(_COUNTS) else str(count)
+    return NUMBER_WORDS[count] if count <= _MAX_COUNT_IN_WORDS else str(count)

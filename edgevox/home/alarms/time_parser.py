@@ -12,24 +12,20 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
 from edgevox.home.alarms.time_expression import HALF_DAY, WHOLE_DAY, Part, PastTime, TimeExpression, tomorrow
-from edgevox.home.alarms.time_tokens import DAY_S, MONTHS, WEEKDAYS, TimeTokens, take_clock, take_length
+from edgevox.home.alarms.time_tokens import DAY_S, MONTH_NUMBERS, WEEKDAY_NUMBERS, TimeTokens, take_clock, take_length
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief
 
 _EVERY_DAY = (0, 1, 2, 3, 4, 5, 6)
 _WORKDAYS = (0, 1, 2, 3, 4)
 _WEEKEND = (5, 6)
-_REPEATS = {
-    "daily": _EVERY_DAY,
-    "weekdays": _WORKDAYS, "workdays": _WORKDAYS, "work days": _WORKDAYS, "working days": _WORKDAYS,
-    "school days": _WORKDAYS, "weekends": _WEEKEND,
-}  # fmt: skip
-_EVERY = {
-    "day": _EVERY_DAY, "days": _EVERY_DAY,
+_KINDS_OF_DAYS = {
     "weekday": _WORKDAYS, "workday": _WORKDAYS, "work day": _WORKDAYS, "working day": _WORKDAYS,
     "school day": _WORKDAYS, "weekend": _WEEKEND,
 }  # fmt: skip
-_PLURAL_DAYS = {f"{name}s": number for name, number in WEEKDAYS.items() if name.endswith("day")}
+_REPEATS = {"daily": _EVERY_DAY} | {f"{name}s": days for name, days in _KINDS_OF_DAYS.items()}
+_EVERY = {"day": _EVERY_DAY, "days": _EVERY_DAY} | _KINDS_OF_DAYS
+_PLURAL_DAYS = {f"{name}s": number for name, number in WEEKDAY_NUMBERS.items() if name.endswith("day")}
 _PARTS: dict[str, Part] = {
     "first thing in the morning": "morning", "first thing": "morning", "in the morning": "morning",
     "morning": "morning", "in the afternoon": "afternoon", "afternoon": "afternoon",
@@ -140,16 +136,16 @@ class _Reader:
         return True
 
     def _take_day_name(self) -> int | None:
-        day = self._words.take_from(WEEKDAYS)
+        day = self._words.take_from(WEEKDAY_NUMBERS)
         return self._words.take_from(_PLURAL_DAYS) if day is None else day
 
     def _take_weekday(self) -> bool:
         which = self._words.take("this coming", "this", "next", "coming")
-        day = self._words.take_from(WEEKDAYS)
+        day = self._words.take_from(WEEKDAY_NUMBERS)
         if day is None:
             return False
         if self._words.take("to", "through", "until", "till"):
-            last = self._words.take_from(WEEKDAYS)
+            last = self._words.take_from(WEEKDAY_NUMBERS)
             if last is None:
                 return False
             self._repeat = tuple(sorted((day + step) % 7 for step in range((last - day) % 7 + 1)))
@@ -193,7 +189,7 @@ class _Reader:
 
     def _take_date(self) -> bool:
         words = self._words
-        if (month := words.take_from(MONTHS)) is not None:
+        if (month := words.take_from(MONTH_NUMBERS)) is not None:
             words.take("the")
             day = words.take_ordinal() or words.take_number()
             return day is not None and self._set_month_day(month, day)
@@ -202,7 +198,7 @@ class _Reader:
         if day is None:
             return False
         words.take("of")
-        if (month := words.take_from(MONTHS)) is not None:
+        if (month := words.take_from(MONTH_NUMBERS)) is not None:
             return self._set_month_day(month, day)
         if ordinal is None:
             return False

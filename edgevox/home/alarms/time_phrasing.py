@@ -9,35 +9,26 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 from edgevox.core.languages import counted, listed
+from edgevox.core.words import NUMBER_WORDS, WEEKDAYS
 from edgevox.home.alarms.time_expression import tomorrow
 
-DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_HOURS = (
-    "twelve", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-)  # fmt: skip
-_PAST = {5: "five past", 10: "ten past", 15: "quarter past", 20: "twenty past", 25: "twenty-five past"}
-_TO = {35: "twenty-five to", 40: "twenty to", 45: "quarter to", 50: "ten to", 55: "five to"}
-_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
+_BEFORE_HOUR = {
+    0: "", 5: "five past ", 10: "ten past ", 15: "quarter past ", 20: "twenty past ", 25: "twenty-five past ",
+    30: "half past ", 35: "twenty-five to ", 40: "twenty to ", 45: "quarter to ", 50: "ten to ", 55: "five to ",
+}  # fmt: skip
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 _NEAR_DAYS = 7
 _DAYS_WITHOUT_YEAR = 300
 
 
 def clock_time(when: datetime) -> str:
     """ "seven", "half past six", "6:47", "noon", "midnight": without am or pm."""
-    hour = when.hour % 12
-    match when.minute:
-        case 0 if hour == 0:
-            return "noon" if when.hour else "midnight"
-        case 0:
-            return _HOURS[hour]
-        case 30:
-            return f"half past {_HOURS[hour]}"
-        case minute if minute in _PAST:
-            return f"{_PAST[minute]} {_HOURS[hour]}"
-        case minute if minute in _TO:
-            return f"{_TO[minute]} {_HOURS[(hour + 1) % 12]}"
-        case minute:
-            return f"{hour or 12}:{minute:02d}"
+    hour, minute = when.hour % 12 or 12, when.minute
+    if _is_named(when):
+        return "noon" if when.hour else "midnight"
+    if minute not in _BEFORE_HOUR:
+        return f"{hour}:{minute:02d}"
+    return _BEFORE_HOUR[minute] + NUMBER_WORDS[hour if minute <= 30 else hour % 12 + 1]
 
 
 def o_clock(when: datetime) -> str:
@@ -73,7 +64,7 @@ def day_phrase(day: date, now: datetime) -> str:
         return "today"
     if day == tomorrow(now):
         return "tomorrow"
-    name = DAY_NAMES[day.weekday()]
+    name = WEEKDAYS[day.weekday()]
     if 0 < days < _NEAR_DAYS:
         return f"on {name}"
     year = "" if abs(days) < _DAYS_WITHOUT_YEAR else f" {day.year}"
@@ -95,16 +86,13 @@ def days_phrase(repeat: Sequence[int]) -> str:
         case (5, 6):
             return "every weekend"
         case days:
-            return f"every {listed([DAY_NAMES[day] for day in days], 'and')}"
+            return f"every {listed([WEEKDAYS[day] for day in days], 'and')}"
 
 
 def ago(seconds: float) -> str:
     """ "5 minutes ago", in the usual unit."""
-    if seconds < _HOUR_S:
-        return f"{counted(max(1, round(seconds / _MINUTE_S)), 'minute')} ago"
-    if seconds < _DAY_S:
-        return f"{counted(round(seconds / _HOUR_S), 'hour')} ago"
-    return f"{counted(round(seconds / _DAY_S), 'day')} ago"
+    unit_s, unit = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
+    return f"{counted(max(1, round(seconds / unit_s)), unit)} ago"
 
 
 _PARTS = {

@@ -3,59 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from edgevox.core.words import MONTHS, NUMBER_WORDS, ORDINAL_WORDS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
 from edgevox.home.alarms.time_expression import HALF_DAY, WHOLE_DAY
 
 ValueT = TypeVar("ValueT")
 
-_NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        (
-            "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-            "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-        )
-    )
-}  # fmt: skip
-_TENS = {
-    "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
-    "eighty": 80, "ninety": 90,
-}  # fmt: skip
-_ORDINALS = {
-    word: number
-    for number, word in enumerate(
-        (
-            "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-            "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-            "eighteenth", "nineteenth", "twentieth",
-        ),
-        start=1,
-    )
-} | {"thirtieth": 30}  # fmt: skip
-WEEKDAYS = {
-    word: number
-    for number, names in enumerate(
-        (
-            "monday mon", "tuesday tue tues", "wednesday wed weds", "thursday thu thur thurs", "friday fri",
-            "saturday sat", "sunday sun",
-        )
-    )
-    for word in names.split()
-}  # fmt: skip
-MONTHS = {
-    word: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
-            "august aug", "september sep sept", "october oct", "november nov", "december dec",
-        ),
-        start=1,
-    )
-    for word in names.split()
-}  # fmt: skip
+
+def _numbered(names: Sequence[str], short: Mapping[str, str], *, start: int) -> dict[str, int]:
+    """The number of each name, also in its short forms, in lower case."""
+    numbers = {name: number for number, name in enumerate(names, start)}
+    return {form.lower(): numbers[name] for form, name in (*zip(names, names, strict=True), *short.items())}
+
+
+_NUMBERS = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
+_TENS = {NUMBER_WORDS[number]: number for number in range(20, 100, 10)} | {"fourty": 40}
+_ORDINALS = {word: number for number, word in enumerate(ORDINAL_WORDS, start=1)} | {"thirtieth": 30}
+WEEKDAY_NUMBERS = _numbered(WEEKDAYS, SHORT_WEEKDAYS, start=0)
+MONTH_NUMBERS = _numbered(MONTHS, SHORT_MONTHS, start=1)
 # Words that mark the number before them as minutes: "twenty minutes past", "ten to".
 PAST = ("past", "after")
 TO = ("to", "before", "till", "til", "of")

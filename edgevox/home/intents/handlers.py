@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
-from edgevox.home.entities import Action, Attributes, Entity, Home, HomeError, House, Verb
+from edgevox.home.entities import Action, Attributes, Entities, Entity, Home, HomeError, House, Verb
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
-from edgevox.home.resolve.fuzzy import are_same, closest_names, fuzzy_readings
+from edgevox.home.resolve.fuzzy import closest_names, find_by_words
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
 
 _MAX_NAMED_DONE = 3
@@ -35,40 +36,32 @@ async def set_light(home: Home, tool: str, intent: ResolvedIntent) -> str:
     return _are_now(done, home.house(), how or "off")
 
 
-async def set_position(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    position = intent.arguments["position"]
-    done = await _apply(home, "set_position", intent.entities, {"position": position})
-    how = {0: "closed", 100: "open"}.get(position, f"{position} percent open")
-    return _are_now(done, home.house(), how)
+VALUE_SETTINGS: dict[str, tuple[Verb, str, Callable[[Any], str]]] = {
+    "set_position": (
+        "set_position", "position", lambda percent: {0: "closed", 100: "open"}.get(percent, f"{percent} percent open"),
+    ),
+    "climate_set_temperature": ("set_temperature", "temperature", lambda degrees: f"set to {number(degrees)} degrees"),
+    "fan_set_speed": ("set_speed", "percentage", lambda percent: f"at {percent} percent" if percent else "off"),
+}  # fmt: skip
 
 
-async def set_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    temperature = intent.arguments["temperature"]
-    found = intent.entities
-    done = await _apply(home, "set_temperature", found, {"temperature": temperature})
-    return _are_now(done, home.house(), f"set to {number(temperature)} degrees")
-
-
-async def set_speed(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    percentage = intent.arguments["percentage"]
-    done = await _apply(home, "set_speed", intent.entities, {"percentage": percentage})
-    return _are_now(done, home.house(), f"at {percentage} percent" if percentage else "off")
+async def set_value(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    """Positions, temperatures and speeds."""
+    verb, slot, phrase = VALUE_SETTINGS[tool]
+    value = intent.arguments[slot]
+    done = await _apply(home, verb, intent.entities, {slot: value})
+    return _are_now(done, home.house(), phrase(value))
 
 
 async def set_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    return await _volume(home, intent.entities, intent.arguments["volume_level"])
-
-
-async def step_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    step = intent.arguments["volume_step"]
-    by: int = {"up": _LOUDER, "down": -_LOUDER}[step] if isinstance(step, str) else step
-    found = intent.entities
-    level: int = found[0].attributes.get("volume_level") or 0
-    return await _volume(home, found, min(100, max(0, level + by)))
-
-
-async def _volume(home: Home, found: tuple[Entity, ...], level: int) -> str:
-    done = await _apply(home, "set_volume", found, {"volume_level": level})
+    """set_volume and set_volume_relative."""
+    level = intent.arguments.get("volume_level")
+    if tool == "set_volume_relative":
+        step = intent.arguments["volume_step"]
+        before = intent.entities[0].attributes.get("volume_level") or 0
+        by: int = {"up": _LOUDER, "down": -_LOUDER}[step] if isinstance(step, str) else step
+        level = min(100, max(0, before + by))
+    done = await _apply(home, "set_volume", intent.entities, {"volume_level": level})
     return sentence(f"the volume of {listed([the(player) for player in done], 'and')} is {level} percent")
 
 
@@ -78,7 +71,7 @@ async def play(home: Home, tool: str, intent: ResolvedIntent) -> str:
     return sentence(f"playing {brief(values['search_query'])} on {the(done[0])}")
 
 
-_MEDIA: dict[str, tuple[Verb, str]] = {
+PLAYER_CONTROLS: dict[str, tuple[Verb, str]] = {
     "media_pause": ("pause", "{} is paused"),
     "media_unpause": ("unpause", "{} is playing again"),
     "media_next": ("next", "{} plays the next track"),
@@ -90,30 +83,31 @@ _MEDIA: dict[str, tuple[Verb, str]] = {
 
 async def control_player(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Pause, go on, skip and mute."""
-    verb, words = _MEDIA[tool]
+    verb, words = PLAYER_CONTROLS[tool]
     done = await _apply(home, verb, intent.entities)
     return sentence(words.format(the(done[0])))
 
 
+ROBOT_CONTROLS: dict[str, tuple[Verb, str]] = {
+    "vacuum_start": ("start", "cleaning"),
+    "vacuum_clean_area": ("clean_area", "cleaning"),
+    "vacuum_return_to_base": ("dock", "going home"),
+    "lawn_mower_start_mowing": ("start", "mowing"),
+    "lawn_mower_dock": ("dock", "going home"),
+}
+
+
 async def run_robot(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Vacuum cleaners and lawn mowers."""
-    found = intent.entities
-    if intent.area is not None:
-        done = await _apply(home, "clean_area", found, {"area": intent.area.id})
-        return sentence(f"{_names(done)} {_verb(done)} cleaning {the(intent.area)}")
-    match tool:
-        case "vacuum_start" | "lawn_mower_start_mowing":
-            done = await _apply(home, "start", found)
-            doing = "cleaning" if tool == "vacuum_start" else "mowing"
-            return sentence(f"{_names(done)} {_verb(done)} {doing}")
-        case _:
-            done = await _apply(home, "dock", found)
-            return sentence(f"{_names(done)} {_verb(done)} going home")
+    verb, doing = ROBOT_CONTROLS[tool]
+    if intent.area is None:
+        done = await _apply(home, verb, intent.entities)
+        return sentence(f"{_names(done)} {_verb(done)} {doing}")
+    done = await _apply(home, "clean_area", intent.entities, {"area": intent.area.id})
+    return sentence(f"{_names(done)} {_verb(done)} {doing} {the(intent.area)}")
 
 
-async def _apply(
-    home: Home, verb: Verb, found: tuple[Entity, ...], values: Attributes | None = None
-) -> tuple[Entity, ...]:
+async def _apply(home: Home, verb: Verb, found: Entities, values: Attributes | None = None) -> Entities:
     """The entities that acted, in their new state; at least one. Raises HomeError."""
     reachable = tuple(entity for entity in found if entity.state != "unavailable")
     if not reachable:
@@ -131,28 +125,25 @@ def _given(arguments: Mapping[str, Any], *slots: str) -> dict[str, Any]:
 # --- sentences
 
 
-def _states_after(done: tuple[Entity, ...], house: House) -> str:
+def _states_after(done: Entities, house: House) -> str:
     """The states after switching, one sentence per state."""
     if len(done) == 1 and done[0].domain in ("scene", "script"):
         return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
-    phrases = list(dict.fromkeys(state_phrase(entity) for entity in done))
-    if len(phrases) == 1:
-        return _are_now(done, house, phrases[0])
-    return " ".join(
-        _are_now(tuple(entity for entity in done if state_phrase(entity) == phrase), house, phrase)
-        for phrase in phrases
-    )
+    by_phrase = defaultdict[str, list[Entity]](list)
+    for entity in done:
+        by_phrase[state_phrase(entity)].append(entity)
+    return " ".join(_are_now(alike, house, phrase) for phrase, alike in by_phrase.items())
 
 
-def _are_now(done: tuple[Entity, ...], house: House, how: str) -> str:
+def _are_now(done: Sequence[Entity], house: House, how: str) -> str:
     return sentence(f"{_names(done, house)} {_verb(done)} {how}")
 
 
-def _verb(things: tuple[Entity, ...]) -> str:
+def _verb(things: Sequence[Entity]) -> str:
     return is_are(things[0].name) if len(things) == 1 else "are"
 
 
-def _names(things: tuple[Entity, ...], house: House | None = None) -> str:
+def _names(things: Sequence[Entity], house: House | None = None) -> str:
     """ "the desk lamp", "the desk lamp and the printer", "5 lights in the kitchen"."""
     if len(things) <= _MAX_NAMED_DONE:
         return listed([the(entity) for entity in things], "and")
@@ -167,9 +158,7 @@ _MAX_NAMED_STATES = 4
 
 
 async def get_state(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    house = home.house()
-    found = intent.entities
-    state = intent.arguments.get("state")
+    found, state = intent.entities, intent.arguments.get("state")
     if state:
         # Of a door's lock and its sensor, keep the one that can have this state.
         found = tuple(entity for entity in found if knows_state(entity, state)) or found
@@ -181,12 +170,11 @@ async def get_state(home: Home, tool: str, intent: ResolvedIntent) -> str:
         return await _read_list(home, found[0])
     if len(found) > _MAX_NAMED_STATES:
         return _summed_up(found)
-    return sentence(listed(_state_phrases(found, house), "and"))
+    return sentence(listed(_state_phrases(found, home.house()), "and"))
 
 
 async def get_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    house = home.house()
-    found = intent.entities
+    house, found = home.house(), intent.entities
     readings = [
         f"{number(warmth)} degrees{place_of(entity, house)}"
         for entity in found[:_MAX_NAMED_STATES]
@@ -214,11 +202,11 @@ def current_date(now: datetime) -> str:
     return f"It is {now:%A}, {now:%B} {now.day}, {now.year}."
 
 
-def _state_phrases(found: tuple[Entity, ...], house: House) -> list[str]:
+def _state_phrases(found: Entities, house: House) -> list[str]:
     """A phrase per device; the parts of one device (a door's lock and its sensor) share one."""
-    things: dict[tuple[str, str | None], list[Entity]] = {}
+    things = defaultdict[tuple[str, str | None], list[Entity]](list)
     for entity in found:
-        things.setdefault((entity.name, entity.area), []).append(entity)
+        things[entity.name, entity.area].append(entity)
     names = [name for name, _ in things]
     return [
         f"{the(name)}{place_of(sides[0], house) if names.count(name) > 1 else ''} {is_are(name)} "
@@ -227,7 +215,7 @@ def _state_phrases(found: tuple[Entity, ...], house: House) -> list[str]:
     ]
 
 
-def _counted(found: tuple[Entity, ...], state: str) -> str:
+def _counted(found: Entities, state: str) -> str:
     """Answers "are all", "are any", "which" and "how many" alike, since the call is the same."""
     matching = [entity for entity in found if is_in_state(entity, state)]
     said = state_phrase(matching[0]) if matching else state.replace("_", " ")
@@ -240,15 +228,13 @@ def _counted(found: tuple[Entity, ...], state: str) -> str:
     return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}{names}."
 
 
-def _summed_up(found: tuple[Entity, ...]) -> str:
-    states: dict[str, int] = {}
-    for entity in found:
-        states[state_phrase(entity)] = states.get(state_phrase(entity), 0) + 1
+def _summed_up(found: Entities) -> str:
+    states = Counter(map(state_phrase, found))
     parts = [f"{count} {'is' if count == 1 else 'are'} {state}" for state, count in states.items()]
     return sentence(f"of {counted(len(found), _noun(found))}, {listed(parts[:_MAX_NAMED_STATES], 'and')}")
 
 
-def _noun(found: tuple[Entity, ...]) -> str:
+def _noun(found: Entities) -> str:
     classes = {entity.device_class for entity in found}
     domains = {entity.domain for entity in found}
     if len(classes) == 1 and (only := classes.pop()):
@@ -271,7 +257,7 @@ def _warmth(entity: Entity) -> float | None:
         return None
 
 
-_VERBS: dict[str, tuple[Verb, str]] = {
+LIST_CHANGES: dict[str, tuple[Verb, str]] = {
     "list_add_item": ("add_item", "I added {} to {}"),
     "shopping_list_add_item": ("add_item", "I added {} to {}"),
     "list_complete_item": ("complete_item", "{} is ticked off on {}"),
@@ -283,7 +269,7 @@ _MAX_ITEM_CHARS = 200
 
 
 async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    verb, reply = _VERBS[tool]
+    verb, reply = LIST_CHANGES[tool]
     the_list = intent.entities[0]
     item = " ".join(str(intent.arguments["item"]).split())[:_MAX_ITEM_CHARS]
     if not item:
@@ -297,14 +283,11 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
 async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
     """The matching line of the list. Raises HomeError when there is none."""
     lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
-    known = frozenset(word for line in lines for word in normalized_words(line))
-    for reading in (normalized_words(said), *fuzzy_readings(normalized_words(said), known)):
-        same = [line for line in lines if are_same(reading, normalized_words(line))]
-        part = [line for line in lines if set(reading) <= set(normalized_words(line))]
-        if same or len(part) == 1:
-            return (same or part)[0]
-        if part:
-            raise ClarificationNeeded(f"Which one: {listed(part[:_MAX_NAMED_ITEMS], 'or')}?")
+    found = find_by_words(normalized_words(said), lines, normalized_words)
+    if len({"".join(normalized_words(line)) for line in found}) > 1:
+        raise ClarificationNeeded(f"Which one: {listed(found[:_MAX_NAMED_ITEMS], 'or')}?")
+    if found:
+        return found[0]
     if not lines:
         raise HomeError(sentence(f"{the(the_list)} is empty"))
     close = closest_names(said, lines) or lines[:_MAX_NAMED_ITEMS]

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from edgevox.core.languages import listed
 from edgevox.core.types import JsonObject
 from edgevox.core.words import normalized_words
-from edgevox.home.entities import Area, Entity, HomeError, House
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.entities import Area, Entities, Entity, HomeError, House
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
 from edgevox.home.resolve.target_resolver import find_area, has_targets, resolve_targets, resolved_targets
@@ -25,8 +25,6 @@ _PLACES = ("area", "floor")
 _KINDS = ("domain", "device_class")
 _SENSORS = ("sensor", "binary_sensor")
 _POSSESSIVES = ("'s", "’s")
-_SLOTS: dict[str, dict[str, Any]] = {tool.name: tool.parameters["properties"] for tool in CATALOGUE}
-_Entities: TypeAlias = tuple[Entity, ...]
 _Proposals: TypeAlias = Iterator[dict[str, Any]]
 
 
@@ -34,7 +32,7 @@ _Proposals: TypeAlias = Iterator[dict[str, Any]]
 class ResolvedIntent(Resolution):
     """A home call with the entities to act on, and the area to clean."""
 
-    entities: _Entities = ()
+    entities: Entities = ()
     area: Area | None = None
 
 
@@ -59,7 +57,7 @@ def refresh_intent(tool: str, intent: ResolvedIntent, house: House) -> ResolvedI
     return dataclasses.replace(intent, targets=_targets(tool, intent.arguments, entities), entities=entities)
 
 
-def _targets(tool: str, arguments: JsonObject, entities: _Entities) -> tuple[Target, ...]:
+def _targets(tool: str, arguments: JsonObject, entities: Entities) -> tuple[Target, ...]:
     """The entities that the policy judges; locking a door and closing a garage are safe."""
     return tuple(
         Target(entity.domain, entity.device_class or "", entity.name, entity.id)
@@ -97,7 +95,7 @@ def normalize_arguments(tool: str, arguments: Mapping[str, Any], house: House) -
     return _normalize(tool, arguments, house)[0] if has_targets(tool) else dict(arguments)
 
 
-def _normalize(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[dict[str, Any], _Entities]:
+def _normalize(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[dict[str, Any], Entities]:
     normalized, entities = dict(arguments), resolved_targets(tool, arguments, house)
     for change in (_name_for_place, _without_whole_house, _without_possessive, _with_true_kinds):
         for other in change(tool, normalized, house, entities):
@@ -108,17 +106,17 @@ def _normalize(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[d
     return normalized, entities
 
 
-def _name_for_place(tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+def _name_for_place(tool: str, arguments: JsonObject, house: House, _found: Entities) -> _Proposals:
     """Moves an area that is the whole name of an entity to `name`: a lamp called Reading Nook is no area."""
     area, domain = arguments.get("area"), arguments.get("domain")
-    if not area or arguments.get("name") or "name" not in _SLOTS[tool] or find_place(house, area):
+    if not area or arguments.get("name") or "name" not in _slots(tool) or find_place(house, area):
         return
     called = [entity for entity in house.entities if normalized_words(area) in map(normalized_words, _labels(entity))]
     if any(domain in (None, entity.domain) for entity in called):
         yield {"name": area} | _without(arguments, "area")
 
 
-def _without_whole_house(_tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+def _without_whole_house(_tool: str, arguments: JsonObject, house: House, _found: Entities) -> _Proposals:
     """Drops an area or floor that means the whole house."""
     for slot in _PLACES:
         place = arguments.get(slot)
@@ -126,7 +124,7 @@ def _without_whole_house(_tool: str, arguments: JsonObject, house: House, _found
             yield _without(arguments, slot)
 
 
-def _without_possessive(_tool: str, arguments: JsonObject, house: House, _found: _Entities) -> _Proposals:
+def _without_possessive(_tool: str, arguments: JsonObject, house: House, _found: Entities) -> _Proposals:
     """Drops a possessive 's ("the boiler's"), unless it is part of a name, such as a list called Joe's."""
     name = arguments.get("name") or ""
     if not name.endswith(_POSSESSIVES):
@@ -135,7 +133,7 @@ def _without_possessive(_tool: str, arguments: JsonObject, house: House, _found:
         yield {**arguments, "name": name[: -len(_POSSESSIVES[0])]}
 
 
-def _with_true_kinds(tool: str, arguments: JsonObject, _house: House, found: _Entities) -> _Proposals:
+def _with_true_kinds(tool: str, arguments: JsonObject, _house: House, found: Entities) -> _Proposals:
     """Replaces a guessed domain or device class by that of the named entity."""
     if not arguments.get("name"):
         return
@@ -148,9 +146,14 @@ def _with_true_kinds(tool: str, arguments: JsonObject, _house: House, found: _En
         if not kinds or guess in kinds or not (guess or is_left_out):
             continue
         kind = kinds.pop() if len(kinds) == 1 else None
-        is_known = kind in _SLOTS[tool][slot].get("enum", ())
+        is_known = kind in _slots(tool)[slot].get("enum", ())
         normalized = {**normalized, slot: kind} if is_known else _without(normalized, slot)
         yield normalized
+
+
+def _slots(tool: str) -> dict[str, Any]:
+    slots: dict[str, Any] = catalogue()[tool].parameters["properties"]
+    return slots
 
 
 def _labels(entity: Entity) -> tuple[str, ...]:
@@ -163,31 +166,29 @@ def _without(arguments: Mapping[str, Any], dropped: str) -> dict[str, Any]:
 
 # --- the confirmation question
 
+# The verbs for on and off.
 _QUESTION_VERBS = {
-    ("turn_off", "lock"): "Unlock",
-    ("turn_off", "alarm_control_panel"): "Disarm",
-    ("turn_on", "cover"): "Open",
-    ("set_position", "cover"): "Open",
-    ("turn_on", "valve"): "Open",
-    ("set_position", "valve"): "Open",
-    ("turn_on", "lock"): "Lock",
-    ("turn_on", "alarm_control_panel"): "Arm",
-    ("turn_off", "cover"): "Close",
-    ("turn_off", "valve"): "Close",
+    "lock": ("Lock", "Unlock"),
+    "alarm_control_panel": ("Arm", "Disarm"),
+    "cover": ("Open", "Close"),
+    "valve": ("Open", "Close"),
 }
-
-
 _NOT_IN_A_NAME = re.compile(r"[^\w' -]")
 _MAX_QUESTION_CHARS = 50
 
 
-def confirmation_question(tool: str, entities: _Entities) -> str:
+def confirmation_question(tool: str, entities: Entities) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
-    verbs = {_QUESTION_VERBS.get((tool, entity.domain), "") for entity in entities}
+    verbs = {_question_verb(tool, entity.domain) for entity in entities}
     words = tool.replace("_", " ").capitalize()
     verb = verbs.pop() or words if len(verbs) == 1 else words
     names = listed([in_question(the(entity)) for entity in entities], "and")
-    return f"{verb} {names}?" if entities else f"{words}?"
+    return f"{verb} {names}?"
+
+
+def _question_verb(tool: str, domain: str) -> str:
+    on, off = _QUESTION_VERBS.get(domain, ("", ""))
+    return {"turn_on": on, "set_position": on, "turn_off": off}.get(tool, "")
 
 
 def in_question(text: str) -> str:

@@ -17,7 +17,7 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers
-from edgevox.home.intents.catalogue import CATALOGUE, HomeTool
+from edgevox.home.intents.catalogue import HomeTool, catalogue
 from edgevox.home.intents.resolution import ResolvedIntent, in_question, refresh_intent, resolve_intent
 from edgevox.home.phrasing import sentence
 from edgevox.home.resolve.target_resolver import has_targets
@@ -25,59 +25,67 @@ from edgevox.tools.tool import ConfirmLevel, Speech, Tool
 
 Now: TypeAlias = Callable[[], datetime]
 _Handler: TypeAlias = Callable[[Home, str, ResolvedIntent], Awaitable[str]]
+_Answer: TypeAlias = Callable[[str, ResolvedIntent], Awaitable[Speech | str]]
 
 # The result of `respond` without a message: only the model can write the answer.
 ANSWER_YOURSELF = "Answer in one short sentence of your own."
 _NEVER_MIND = "All right."
-# An announcement cannot be undone.
-_SAID_TO_OTHERS = frozenset({"broadcast"})
-# By their names the policy would take them for the alarm panel, which needs a yes.
-_ALARM_CLOCK = frozenset({"set_alarm", "cancel_alarm"})
+_ANNOUNCEMENT = "broadcast"
+# An announcement cannot be undone. By their names the policy would take the others for the alarm panel.
+_CONFIRM: dict[str, ConfirmLevel] = {_ANNOUNCEMENT: "voice", "set_alarm": "never", "cancel_alarm": "never"}
 
 _HANDLERS: dict[str, _Handler] = {
     "turn_on": handlers.switch,
     "turn_off": handlers.switch,
     "get_state": handlers.get_state,
     "light_set": handlers.set_light,
-    "set_position": handlers.set_position,
-    "climate_set_temperature": handlers.set_temperature,
     "climate_get_temperature": handlers.get_temperature,
-    "fan_set_speed": handlers.set_speed,
     "set_volume": handlers.set_volume,
-    "set_volume_relative": handlers.step_volume,
-    "media_pause": handlers.control_player,
-    "media_unpause": handlers.control_player,
-    "media_next": handlers.control_player,
-    "media_previous": handlers.control_player,
+    "set_volume_relative": handlers.set_volume,
     "media_search_and_play": handlers.play,
-    "media_player_mute": handlers.control_player,
-    "media_player_unmute": handlers.control_player,
-    "vacuum_start": handlers.run_robot,
-    "vacuum_return_to_base": handlers.run_robot,
-    "vacuum_clean_area": handlers.run_robot,
-    "lawn_mower_start_mowing": handlers.run_robot,
-    "lawn_mower_dock": handlers.run_robot,
-    "list_add_item": handlers.change_list,
-    "list_complete_item": handlers.change_list,
-    "list_remove_item": handlers.change_list,
-    "shopping_list_add_item": handlers.change_list,
-    "shopping_list_complete_item": handlers.change_list,
     "get_weather": handlers.get_weather,
+    **dict.fromkeys(handlers.VALUE_SETTINGS, handlers.set_value),
+    **dict.fromkeys(handlers.PLAYER_CONTROLS, handlers.control_player),
+    **dict.fromkeys(handlers.ROBOT_CONTROLS, handlers.run_robot),
+    **dict.fromkeys(handlers.LIST_CHANGES, handlers.change_list),
 }
 
 
 def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[Tool, ...]:
     """Every home tool, in the catalogue's order. `now` gives the local time."""
-    return tuple(_bound(tool, home, timers, alarms, now) for tool in CATALOGUE)
+
+    async def answer(name: str, intent: ResolvedIntent) -> Speech | str:
+        arguments = intent.arguments
+        match name:
+            case "respond":
+                message = str(arguments.get("message") or "").strip()
+                return Speech(message) if message else ANSWER_YOURSELF
+            case "nevermind":
+                return Speech(_NEVER_MIND)
+            case "get_current_time":
+                return Speech(handlers.current_time(now()))
+            case "get_current_date":
+                return Speech(handlers.current_date(now()))
+            case "broadcast":
+                await home.announce(str(arguments["message"]))
+                return Speech("Announced.")
+            case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
+                return Speech(await asyncio.to_thread(alarm_handlers.run_alarm, alarms, name, arguments))
+            case _ if name in _HANDLERS:
+                return Speech(await _HANDLERS[name](home, name, intent))
+            case _:
+                return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments))
+
+    return tuple(_bound(tool, home, answer) for tool in catalogue().values())
 
 
-def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now) -> Tool:
+def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
     name = tool.name
 
     def resolve(arguments: JsonObject) -> ResolvedIntent:
         if not has_targets(name):
             message = in_question(str(arguments.get("message", "")))
-            return ResolvedIntent(arguments, question=f"Announce “{message}”?" if name in _SAID_TO_OTHERS else "")
+            return ResolvedIntent(arguments, question=f"Announce “{message}”?" if name == _ANNOUNCEMENT else "")
         try:
             return resolve_intent(name, arguments, home.house())
         except (HomeError, StateError) as error:
@@ -87,7 +95,7 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now)
 
     async def execute(intent: ResolvedIntent) -> Speech | str:
         try:
-            return await _answer(name, intent, home, timers, alarms, now)
+            return await answer(name, intent)
         except (HomeError, StateError) as error:
             # Not an error for the model: it would guess, where the user should be asked.
             return Speech(sentence(error.message))
@@ -97,41 +105,10 @@ def _bound(tool: HomeTool, home: Home, timers: Timers, alarms: Alarms, now: Now)
         description=tool.description,
         parameters=tool.parameters,
         side_effects=tool.has_side_effects,
-        confirm=_confirm(name),
+        confirm=_CONFIRM.get(name),
         examples=tool.examples,
         is_trained_on=True,
         resolve=resolve,
         refresh=(lambda intent: refresh_intent(name, intent, home.house())) if has_targets(name) else None,
         execute=execute,
     )
-
-
-async def _answer(
-    name: str, intent: ResolvedIntent, home: Home, timers: Timers, alarms: Alarms, now: Now
-) -> Speech | str:
-    arguments = intent.arguments
-    match name:
-        case "respond":
-            message = str(arguments.get("message") or "").strip()
-            return Speech(message) if message else ANSWER_YOURSELF
-        case "nevermind":
-            return Speech(_NEVER_MIND)
-        case "get_current_time":
-            return Speech(handlers.current_time(now()))
-        case "get_current_date":
-            return Speech(handlers.current_date(now()))
-        case "broadcast":
-            await home.announce(str(arguments["message"]))
-            return Speech("Announced.")
-        case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
-            return Speech(await asyncio.to_thread(alarm_handlers.run_alarm, alarms, name, arguments))
-        case _ if name in _HANDLERS:
-            return Speech(await _HANDLERS[name](home, name, intent))
-        case _:
-            return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments))
-
-
-def _confirm(tool: str) -> ConfirmLevel | None:
-    if tool in _SAID_TO_OTHERS:
-        return "voice"
-    return "never" if tool in _ALARM_CLOCK else None

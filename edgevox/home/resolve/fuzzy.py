@@ -10,26 +10,23 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TypeVar
 
-from edgevox.core.words import Words, normalized_words, singular, word_set, words_with_plurals
+from edgevox.core.files import packaged_toml
+from edgevox.core.words import Words, normalized_words, singular, words_with_plurals
 
-HOUSE_WORDS = word_set(
-    """
-    attic back balcony barn basement bath bathroom bed bedroom blind cabinet ceiling cellar closet
-    couch counter curtain deck den desk dining door down downstairs driveway entry fan fireplace
-    floor fountain front fridge garage garden gate guest hall hallway heater heating house inside
-    kitchen lamp landing laundry lawn left library light living lobby lock loft lounge master mirror
-    mower nursery office oven outlet outside pantry patio play plug pool porch printer pump radiator
-    radio right roof room router sauna screen shade shed shelf shower shutter side sink sofa spare
-    speaker stage stair steam stereo strip study switch table terrace toilet top tree tv under up
-    upstairs vacuum wall wardrobe washer window workshop yard
-    """
-)
-"""Common words for rooms, places and devices; they are never treated as misheard."""
+ThingT = TypeVar("ThingT")
 
 _MAX_READINGS = 8
+
+
+@cache
+def known_words(*groups: str) -> frozenset[str]:
+    """The words of these groups of vocabulary.toml."""
+    vocabulary = packaged_toml("home/resolve/vocabulary.toml")
+    return frozenset(word for group in groups for word in vocabulary[group].split())
 
 
 def is_plural(text: str) -> bool:
@@ -53,6 +50,18 @@ def fuzzy_readings(heard: Words, known: frozenset[str]) -> tuple[Words, ...]:
         return ()
     every = itertools.islice(itertools.product(*choices), _MAX_READINGS)
     return tuple(tuple(" ".join(reading).split()) for reading in every)
+
+
+def find_by_words(wanted: Words, things: Sequence[ThingT], words_of: Callable[[ThingT], Words]) -> tuple[ThingT, ...]:
+    """The things whose words equal these, else contain them, else sound like them."""
+    named = [(thing, words_of(thing)) for thing in things]
+    known = frozenset(word for _, own in named for word in own)
+    for reading in (wanted, *fuzzy_readings(wanted, known)):
+        same = tuple(thing for thing, own in named if are_same(reading, own))
+        found = same or tuple(thing for thing, own in named if set(reading) <= set(own))
+        if found:
+            return found
+    return ()
 
 
 def closest_names(said: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
@@ -84,7 +93,7 @@ def may_be_mishearing(heard: str, known: str) -> bool:
 
 
 def _candidates(word: str, known: frozenset[str]) -> Words:
-    if word in known or word in HOUSE_WORDS:
+    if word in known or word in known_words("house"):
         return (word,)
     for cut in range(2, len(word) - 1):  # "livingroom"
         if word[:cut] in known and word[cut:] in known:
@@ -104,13 +113,13 @@ def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _by_beginning(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def _by_beginning(known: frozenset[str]) -> Mapping[str, Sequence[str]]:
     """Words by first letter and by first sound."""
     index = defaultdict[str, list[str]](list)
     for word in sorted(known):
         for beginning in {word[:1], _consonant_code(word)[:1]}:
             index[beginning].append(word)
-    return {beginning: tuple(found) for beginning, found in index.items()}
+    return index
 
 
 _CONSONANT_CODES = (

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from edgevox.core.files import packaged_toml
 from edgevox.core.words import Words, normalized_words
-from edgevox.home.entities import Area, Entity, Floor, House, Place
+from edgevox.home.entities import Area, Entities, Entity, Floor, House, Place
 from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Entities of these domains, and of these device classes if there are any."""
+    """Entities of these domains, and of these device classes if there are any; `word` is the main word for them."""
 
+    word: str
     domains: frozenset[str]
     device_classes: frozenset[str] = frozenset()
 
@@ -25,43 +27,14 @@ class Kind:
         return not self.device_classes or entity.device_class in self.device_classes
 
 
-def _kind(domains: str, device_classes: str = "") -> Kind:
-    return Kind(frozenset(domains.split()), frozenset(device_classes.split()))
+@cache
+def _by_word() -> Mapping[str, Kind]:
+    return {
+        word: Kind(line.split()[0], frozenset(kind["domains"]), frozenset(kind.get("device_classes", ())))
+        for line, kind in packaged_toml("home/resolve/vocabulary.toml")["kinds"].items()
+        for word in line.split()
+    }
 
-
-# The words of a line are synonyms of its first one.
-_KINDS: dict[str, Kind] = {
-    "light lamp bulb lightbulb lighting": _kind("light"),
-    "switch": _kind("switch input_boolean"),
-    "outlet plug socket": _kind("switch", "outlet"),
-    "fan ventilator": _kind("fan"),
-    "blind": _kind("cover", "blind shade shutter"),
-    "shade": _kind("cover", "shade blind"),
-    "shutter": _kind("cover", "shutter"),
-    "curtain drape": _kind("cover", "curtain"),
-    "awning": _kind("cover", "awning"),
-    "window": _kind("cover binary_sensor", "window"),
-    "door": _kind("cover binary_sensor", "door"),
-    "gate": _kind("cover", "gate"),
-    "garage": _kind("cover", "garage"),
-    "cover": _kind("cover"),
-    "valve": _kind("valve"),
-    "lock": _kind("lock"),
-    "thermostat climate heating heater": _kind("climate"),
-    "tv television telly": _kind("media_player", "tv"),
-    "speaker": _kind("media_player", "speaker"),
-    "player music media": _kind("media_player"),
-    "vacuum hoover robot": _kind("vacuum"),
-    "mower lawnmower": _kind("lawn_mower"),
-    "sensor": _kind("sensor binary_sensor"),
-    "thermometer": _kind("sensor", "temperature"),
-    "alarm": _kind("alarm_control_panel"),
-    "scene": _kind("scene"),
-    "script": _kind("script"),
-    "list": _kind("todo"),
-    "weather forecast": _kind("weather"),
-}
-_BY_WORD = {word: (line.split()[0], kind) for line, kind in _KINDS.items() for word in line.split()}
 
 # A lamp is a light, but "the lamps" does not mean all lights.
 _NARROW = frozenset({"lamp", "bulb"})
@@ -71,22 +44,22 @@ ALL_WORDS = frozenset({"all", "every", "everything", "both", "any", "entire", "w
 
 def kind_called(word: str) -> Kind | None:
     """The kind that a word (in the singular) stands for, or None."""
-    found = _BY_WORD.get(word)
-    return found[1] if found else None
+    return _by_word().get(word)
 
 
 def plain(word: str) -> str:
     """The main synonym of a kind word: "light" for "lamp"; any other word unchanged."""
-    return _BY_WORD[word][0] if word in _BY_WORD else word
+    kind = kind_called(word)
+    return kind.word if kind else word
 
 
-def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def of_kind(word: str, pool: Entities) -> Entities:
     """The entities that a kind word means: "lamp" means those with it in their name, if there are any."""
     kind = kind_called(word)
     found = tuple(entity for entity in pool if kind and kind.has(entity))
     if word in _NARROW:
-        find_by_label = tuple(entity for entity in found if word in normalized_words(entity.name))
-        return find_by_label or found
+        by_name = tuple(entity for entity in found if word in normalized_words(entity.name))
+        return by_name or found
     return found
 
 
@@ -94,11 +67,12 @@ def of_kind(word: str, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
 def kind_words(domain: str, device_class: str | None) -> frozenset[str]:
     """All words for the kind of an entity, which do not distinguish it from others of its kind."""
     probe = Entity("", "", domain, "", device_class=device_class)
-    return frozenset(word for word, (_, kind) in _BY_WORD.items() if kind.has(probe))
+    return frozenset(word for word, kind in _by_word().items() if kind.has(probe))
 
 
+@cache
 def every_kind_word() -> frozenset[str]:
-    return frozenset(_BY_WORD)
+    return frozenset(_by_word())
 
 
 _HOUSE = frozenset({"house", "home", "everywhere", "apartment", "flat", "place"})
@@ -118,7 +92,7 @@ def place_called(house: House, said: Words) -> Place | None:
     return next((place for place in house.places if any(are_same(said, label) for label in _place_labels(place))), None)
 
 
-def entities_at(place: Place, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def entities_at(place: Place, pool: Entities) -> Entities:
     """The entities of a pool in an area or on a floor."""
     match place:
         case Area():
@@ -160,14 +134,14 @@ class Fit(IntEnum):
 class Label:
     """One name of an entity, in the forms that are compared.
 
-    `told_by` are its distinctive words: without its area, floor and kind.
+    `distinctive` are its distinctive words: without its area, floor and kind.
     """
 
     joined: str
     sorted: Words
     plain_sorted: Words
     plain: frozenset[str]
-    told_by: frozenset[str]
+    distinctive: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,17 +179,17 @@ def vocabulary(house: House, known: Iterable[Labels]) -> frozenset[str]:
     return place_words(house.places).union(every_kind_word(), ALL_WORDS, *(its.words for its in known))
 
 
-def best_fits(said: Words, pool: tuple[Entity, ...], known: Mapping[str, Labels]) -> tuple[Fit, tuple[Entity, ...]]:
+def best_fits(said: Words, pool: Entities, known: Mapping[str, Labels]) -> tuple[Fit, Entities]:
     """The entities that match a name best, and how well."""
     heard = _label(said, ALL_WORDS)
-    keys = heard.told_by | heard.plain | {heard.joined}
+    keys = heard.distinctive | heard.plain | {heard.joined}
     best, found = Fit.NONE, list[Entity]()
     for entity in pool:
         its = known[entity.id]
         if its.keys.isdisjoint(keys):
             continue
-        told_by = heard.told_by - its.extra
-        fit = min(_fit(heard, label, told_by) for label in its.labels)
+        distinctive = heard.distinctive - its.extra
+        fit = min(_fit(heard, label, distinctive) for label in its.labels)
         if fit < best:
             best, found = fit, []
         if fit == best and fit is not Fit.NONE:
@@ -223,13 +197,13 @@ def best_fits(said: Words, pool: tuple[Entity, ...], known: Mapping[str, Labels]
     return best, tuple(found)
 
 
-def _fit(heard: Label, label: Label, told_by: frozenset[str]) -> Fit:
+def _fit(heard: Label, label: Label, distinctive: frozenset[str]) -> Fit:
     if heard.joined == label.joined or heard.sorted == label.sorted:
         return Fit.SAME_WORDS
     if heard.plain_sorted == label.plain_sorted:
         return Fit.SAME_PLAIN_WORDS
-    if told_by and told_by <= label.told_by:
-        is_whole = told_by == label.told_by and label.plain <= heard.plain
+    if distinctive and distinctive <= label.distinctive:
+        is_whole = distinctive == label.distinctive and label.plain <= heard.plain
         return Fit.WITH_MORE if is_whole else Fit.PART
     return Fit.NONE
 

@@ -8,94 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from edgevox.core.words import normalized_words, word_set
-from edgevox.home.resolve.fuzzy import HOUSE_WORDS, consonant_skeleton, phonetic_code, phonetic_distance, same_onset
+from edgevox.home.resolve.fuzzy import consonant_skeleton, known_words, phonetic_code, phonetic_distance, same_onset
 from edgevox.home.resolve.labels import ALL_WORDS, every_kind_word
-
-COLOURS = word_set(
-    """
-    amber beige black blue brown cyan gold gray green grey indigo ivory lime magenta orange pink purple
-    red rose silver teal turquoise violet white yellow
-    """
-)
-"""Colours of lights."""
-
-SPOKEN = word_set(
-    """
-    a about above activate add adjust after again ago ahead alarm all almost already alright also always
-    am and announce another any anybody anyone anything anyway appreciate are around as ask asleep at
-    away baby bad be because been before begin behind believe below best better between big bit bolt
-    both break bright brighten brighter brightness bring busy but buy by call called came can cancel
-    cant carry change charge check clean clear close closed cold colder come coming complete continue
-    cool cooler copy could count cover crank create current currently cut dark darker date day
-    deactivate decrease degree delete did dim dimmer disable do does doing done dont down draw drop dry
-    each early easy eat eight eleven else empty enable end enough even evening ever every everybody
-    everyone everything everywhere excuse extend fall fast feed feel fell fifteen fifty fill find fine
-    finish finished first five fix flat fly follow for forget forgot forty found four free friday from
-    full gave get getting give given go goe going gone good got great grow guess had half halt hang
-    happy has hate have having he head hear heard heat hello help her here hey high higher him his hold
-    home hot hour how hundred hurry i if immediately in increase into is it item job just keep kill kind
-    kindly know large last late later learn least leave less let level lie lift like list listen little
-    live lock long longer look lost lot loud louder love low lower lunch made make making many mark
-    maximum may maybe me mean meant media meet meeting middle might mind mine minus minute miss mode
-    moment monday month more morning most move much music must mute my name near nearly need never new
-    next nice night nine no nobody noise none noon nope nor not nothing now nudge number of off often
-    okay old on once one only open opened or order other our out over own pack part pass past pause pay
-    people percent pick place play playing please plus possible power press previous put quarter quick
-    quickly quiet quieter quite raining raise rather reach read ready really record reduce release
-    remember remind reminder remove repeat reset rest resume return rid roll run safe same saturday save
-    saw say saying search second see seen sell send sent set seven several shall she short should show
-    shuffle shut sing sit six sixty skip sleep slow slower small so soft some somebody someone something
-    somewhere song soon sorry sound space speak speed spot stand start state status stay still stop
-    story stuck such sunday sure switched take taken taking talk talking tell temperature ten than thank
-    that the their them then there these they thing think thirty this those three through throw thursday
-    tick tidy till time timer tired to today together tomorrow tonight too track try trying tuesday turn
-    turned twelve twenty twice two unless unlock unlocked unmute unpause until us use usual value very
-    volume wait waiting wake walk want warm warmer was watch water way we weather wednesday week well
-    went were wet what when where whether which while who whole why wide will wind with within without
-    woke won wonder wont word work would write wrong yeah year yes yesterday yet you young your yourself
-    """
-)
-"""Words of commands and questions, and function words, in the singular."""
-
-EVERYDAY = word_set(
-    """
-    air airport apple area bag ball bank bar bathtub battery bean beer bell bench bike bin birthday
-    biscuit blanket blood board boat boiler book boss bottle bottom bow bowl box boy bread breakfast
-    bridge broadcast brother building burglar bus butter cabin cable cake camera candle car card carpet
-    carport cat cell chair channel charger cheese chicken child children christma cinema city class
-    cleaner cleaning clock club coat code coffee color colour computer concert console cooker cooking corner
-    corridor cost country course cream cup customer dad damper daughter dehumidifier delivery dentist
-    detector device diary dinner disc dish doctor dog dragon drawer dream drink driver dryer dye eating
-    egg electrician electricity email energy entrance exam eye face family father favour fence fever
-    field film filter finger fish flight flood flower food foot football forest freezer friend frost
-    fruit fryer game gas girl glass golden grandma grandpa granny grass grocery ground group guitar gym
-    hair hamster hand hat headache heading heart hobby holiday homework hood hotel humidifier humidity
-    husband ice idea iron island key kid king kitchenette ladder lady land landlord lane laptop law
-    leather led lemon lesson letter life line locked machine main man map market match meal meat medicine
-    mess message milk mirror money moon mother mouse mouth movie mud museum mushroom neighbour news
-    noisy nurse office oil page paint paper parcel parent park parrot party passport pepper person pet
-    phone photo picture piece pill pipe pizza plan plane plant plate player plumber point police postman
-    present pressure price problem program pull puppy push question rabbit rain range reading receiver
-    recipe recording report ride ring river road roller rope routine rubbish rule running salt school
-    sea seat setting shape shirt shoe shop shopping sign siren sister sitting sleeping smoke snow soap
-    solar son sono soup spider spring stage star steady step stick stone stove street string studio
-    sugar suitable suite summer sun swimming system tank tap task taxi tea teacher team test ticket
-    toast toaster todo tomato top towel town toy train trip truck tv umbrella uncle van vent video violin
-    visitor voice wedding weekend wheel wife wine wing winter woman wood writing zone
-    """
-)
-"""Everyday things, people and activities that may appear beside a light or a door."""
-
-
-_KINDS = every_kind_word()
-_USUAL = SPOKEN | COLOURS | HOUSE_WORDS | ALL_WORDS | _KINDS
-_CERTAIN = _USUAL | EVERYDAY
 
 _FORMS = word_set("ed en er ing ly s y")
 # These may be the misheard end of the word before: "extract her", "sail a".
@@ -125,12 +45,18 @@ _BETWEEN = frozenset({" ", "-"})
 
 def correct_entity_names(text: str, names: tuple[str, ...]) -> str:
     """The text with misheard names in the home's spelling. In doubt it is unchanged."""
-    heard = _heard(text)
+    heard = _words_of(text)
     found = _clear(_Search(heard, _index(names)).findings())
     for finding in sorted(found, key=lambda finding: -finding.start):
         begin, end = heard[finding.start].begin, heard[finding.end - 1].end
         text = text[:begin] + finding.spelling + text[end:]
     return text
+
+
+@cache
+def _usual_words() -> frozenset[str]:
+    """Words that are common in commands, and those for places and kinds; they say little about a name."""
+    return known_words("spoken", "colours", "house") | ALL_WORDS | every_kind_word()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +66,9 @@ class _Word:
     written: str
     same: str
     sound: str
-    begin: int
-    end: int
-    is_joined: bool
+    begin: int = field(compare=False)
+    end: int = field(compare=False)
+    is_joined: bool = field(compare=False)
     """only a space or a hyphen separates it from the word before"""
 
 
@@ -175,29 +101,25 @@ class _Index:
     """The names of a home by their words, and by the consonant skeleton of the whole name."""
 
     known: frozenset[str]
-    by_word: dict[str, tuple[_Words, ...]]
-    by_skeleton: dict[str, tuple[_Words, ...]]
+    by_word: Mapping[str, Sequence[_Words]]
+    by_skeleton: Mapping[str, Sequence[_Words]]
 
 
 @lru_cache(maxsize=8)
 def _index(names: tuple[str, ...]) -> _Index:
     by_word = defaultdict[str, list[_Words]](list)
     by_skeleton = defaultdict[str, list[_Words]](list)
-    known = set(_CERTAIN)
-    for named in dict.fromkeys(filter(None, map(_heard, names))):
+    known = {*_usual_words(), *known_words("everyday")}
+    for named in dict.fromkeys(filter(None, map(_words_of, names))):
         known.update(word.same for word in named)
         for word in {word.same for word in named} if len(named) > 1 else ():
             by_word[word].append(named)
         for near in _nearly(consonant_skeleton(_sound_of(named))):
             by_skeleton[near].append(named)
-    return _Index(
-        frozenset(known),
-        {word: tuple(found) for word, found in by_word.items()},
-        {near: tuple(found) for near, found in by_skeleton.items()},
-    )
+    return _Index(frozenset(known), by_word, by_skeleton)
 
 
-def _heard(text: str) -> _Words:
+def _words_of(text: str) -> _Words:
     found, last_end = list[_Word](), 0
     for match in _WORD.finditer(text):
         same = next(iter(normalized_words(match[0])), match[0])
@@ -229,12 +151,13 @@ class _Search:
         self._doubtful = frozenset(
             at for at, word in enumerate(heard) if word.same not in index.known and _is_plain(word)
         )
-        self._far_apart: dict[tuple[int, int, str], float | None] = {}
+        # The same words are compared again around each word of a name that was recognised.
+        self._far = cache(self._measured)
 
     def findings(self) -> Iterator[_Finding]:
         """All candidates, often several for the same words."""
         split = {at for at in range(len(self._heard) - 1) if _joined(self._heard[at : at + 2]) in self._index.known}
-        coloured = {at for at, word in enumerate(self._heard) if word.same in COLOURS}
+        coloured = {at for at, word in enumerate(self._heard) if word.same in known_words("colours")}
         in_question = self._doubtful | split | coloured
         for at, word in enumerate(self._heard):
             reach = min((abs(at - other) for other in in_question), default=len(self._heard))
@@ -280,21 +203,15 @@ class _Search:
                 return (_Change(start, start + taken, named[:given], far), *more)
         return None
 
-    def _far(self, start: int, end: int, named: _Words) -> float | None:
-        """The phonetic distance; None if it is too large, or the words were surely meant as heard."""
-        key = start, end, " ".join([word.same for word in named])
-        if key not in self._far_apart:
-            self._far_apart[key] = self._measured(start, end, named)
-        return self._far_apart[key]
-
     def _measured(self, start: int, end: int, named: _Words) -> float | None:
+        """The phonetic distance; None if it is too large, or the words were surely meant as heard."""
         said = self._heard[start:end]
         if any(len(word.same) < 3 or not word.same.isalpha() for word in named):
             return None
         if len(said) > 1 and _joined(said) == _joined(named):
             return 0.0
         is_one_word = len(said) == len(named) == 1
-        is_colour = is_one_word and said[0].same in COLOURS and self._has_determiner(start)
+        is_colour = is_one_word and said[0].same in known_words("colours") and self._has_determiner(start)
         if not is_colour and not self._may_be_misheard(start, end):
             return None
         heard_sound, name_sound = _sound_of(said), _sound_of(named)
@@ -313,11 +230,12 @@ class _Search:
         changed = {at for change in changes for at in range(change.start, change.end)}
         kept = {self._heard[at].same for at in range(start, end) if at not in changed}
         total = sum(change.distance for change in changes)
-        if all(word in _USUAL or word.isdigit() for word in kept):
+        if all(word in _usual_words() or word.isdigit() for word in kept):
+            kinds = every_kind_word()
             if len(changes) > 1 and total > _NEAR:
                 return None
             for change in changes:
-                says_kind = change.named[-1] is named[-1] and named[-1].same in _KINDS and not kept <= _KINDS
+                says_kind = change.named[-1] is named[-1] and named[-1].same in kinds and not kept <= kinds
                 if change.distance > (_KIND if says_kind else _NEAR):
                     return None
         return _Finding(start, end, len(kept), _spelling(self._heard[start:end], named), total)

@@ -16,13 +16,13 @@ Handlers act on the result, and the confirmation policy looks at it before.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from edgevox.core.languages import listed
 from edgevox.core.words import Words, normalized_words, words_with_plurals
-from edgevox.home.entities import Area, Entity, HomeError, House
-from edgevox.home.intents.catalogue import SWITCHED_DOMAINS
+from edgevox.home.entities import Area, Entities, Entity, HomeError, House
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.phrasing import brief, place_of, sentence, the
 from edgevox.home.resolve.fuzzy import closest_names, fuzzy_readings, is_plural
 from edgevox.home.resolve.labels import (
@@ -69,8 +69,12 @@ class Slots:
     def is_empty(self) -> bool:
         return self == Slots()
 
+    @property
+    def has_place(self) -> bool:
+        return bool(self.area or self.floor)
 
-def find_entities(house: House, slots: Slots, domains: Collection[str]) -> tuple[Entity, ...]:
+
+def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entities:
     """The matching entities of `domains`, at least one. Raises TargetNotFound and ClarificationNeeded."""
     candidates = tuple(entity for entity in house.entities if not domains or entity.domain in domains)
     here = _in_place(house, slots, candidates)
@@ -100,7 +104,7 @@ def find_area(house: House, said: str) -> Area:
     raise TargetNotFound(_unknown_place(house, said))
 
 
-def single_entity(found: tuple[Entity, ...], house: House) -> Entity:
+def single_entity(found: Entities, house: House) -> Entity:
     """The only entity. Raises ClarificationNeeded when there are more."""
     if len(found) > 1:
         raise ClarificationNeeded(_which(found, house))
@@ -110,7 +114,7 @@ def single_entity(found: tuple[Entity, ...], house: House) -> Entity:
 # --- places
 
 
-def _in_place(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def _in_place(house: House, slots: Slots, pool: Entities) -> Entities:
     for said in (slots.area, slots.floor):
         if said is None or is_whole_house(normalized_words(said)):
             continue
@@ -124,7 +128,7 @@ def _in_place(house: House, slots: Slots, pool: tuple[Entity, ...]) -> tuple[Ent
 # --- kinds
 
 
-def _of_class(pool: tuple[Entity, ...], slots: Slots) -> tuple[Entity, ...]:
+def _of_class(pool: Entities, slots: Slots) -> Entities:
     if slots.domain is not None:
         pool = tuple(entity for entity in pool if entity.domain == slots.domain)
     if slots.device_class is not None:
@@ -137,7 +141,7 @@ def _of_class(pool: tuple[Entity, ...], slots: Slots) -> tuple[Entity, ...]:
 _SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
 
 
-def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[Entity, ...]:
+def _kind_phrase(house: House, said: Words, pool: Entities) -> Entities:
     """The entities of "lights kitchen", "all lights" or "everything upstairs": a kind, a place, or both."""
     rest = tuple(word for word in said if word not in ALL_WORDS)
     kinds = [word for word in rest if kind_called(word)]
@@ -158,7 +162,7 @@ def _kind_phrase(house: House, said: Words, pool: tuple[Entity, ...]) -> tuple[E
 # --- names
 
 
-def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
+def _whole_name(house: House, slots: Slots, pool: Entities, known: dict[str, Labels]) -> Entities:
     """The Kitchen Light, where the slots are the area kitchen and the name light."""
     place = find_place(house, slots.area) if slots.area else None
     if place is None or slots.name is None or _is_many(slots.name):
@@ -167,7 +171,7 @@ def _whole_name(house: House, slots: Slots, pool: tuple[Entity, ...], known: dic
     return found if fit is Fit.SAME_WORDS and len(found) == 1 else ()
 
 
-def _named(house: House, name: str, pool: tuple[Entity, ...], known: dict[str, Labels]) -> tuple[Entity, ...]:
+def _named(house: House, name: str, pool: Entities, known: dict[str, Labels]) -> Entities:
     """The entities of a pool that a name matches, or none. Raises ClarificationNeeded."""
     heard = normalized_words(name)
     if found := _read(house, name, heard, pool, known):
@@ -178,9 +182,7 @@ def _named(house: House, name: str, pool: tuple[Entity, ...], known: dict[str, L
     return ()
 
 
-def _read(
-    house: House, name: str, said: Words, pool: tuple[Entity, ...], known: dict[str, Labels]
-) -> tuple[Entity, ...]:
+def _read(house: House, name: str, said: Words, pool: Entities, known: dict[str, Labels]) -> Entities:
     if not said:
         return ()
     wants_all = _is_many(name) or not ALL_WORDS.isdisjoint(said)
@@ -202,12 +204,12 @@ def _is_many(name: str) -> bool:
     )
 
 
-def _is_own_plural(found: tuple[Entity, ...]) -> bool:
+def _is_own_plural(found: Entities) -> bool:
     """True for an entity whose own name is a plural: a group called Kitchen Lights."""
     return any(is_plural(label) for entity in found for label in (entity.name, *entity.aliases))
 
 
-def _are_twins(found: tuple[Entity, ...]) -> bool:
+def _are_twins(found: Entities) -> bool:
     """True for the parts of one device: a door's lock and its sensor, with the same name in the same area."""
     names = {(normalized_words(entity.name), entity.area) for entity in found}
     return len(names) == 1 and len({entity.domain for entity in found}) == len(found)
@@ -216,7 +218,7 @@ def _are_twins(found: tuple[Entity, ...]) -> bool:
 # --- sentences
 
 
-def _which(found: tuple[Entity, ...], house: House) -> str:
+def _which(found: Entities, house: House) -> str:
     several_places = len({entity.area for entity in found}) > 1
     same_names = len({entity.name for entity in found}) < len(found)
     with_place = several_places and same_names
@@ -226,13 +228,13 @@ def _which(found: tuple[Entity, ...], house: House) -> str:
     return f"Which one: {listed(names, 'or')}?"
 
 
-def _not_that(entity: Entity, where: str | None, candidates: tuple[Entity, ...]) -> str:
+def _not_that(entity: Entity, where: str | None, candidates: Entities) -> str:
     """Why an entity with that name does not match: it is elsewhere, or does not support the action."""
     is_elsewhere = where and entity in candidates
     return sentence(f"{the(entity)} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
 
 
-def _unknown_name(name: str, where: str | None, candidates: tuple[Entity, ...]) -> str:
+def _unknown_name(name: str, where: str | None, candidates: Entities) -> str:
     close = closest_names(name, [entity.name for entity in candidates])
     known = f" Did you mean {listed([the(near) for near in close], 'or')}?" if close else ""
     return f"I know nothing called {brief(name)}{_in(where)}.{known}"
@@ -254,8 +256,6 @@ def _in(where: str | None) -> str:
     return f" in {the(brief(where))}" if where else ""
 
 
-_SWITCHED = frozenset(SWITCHED_DOMAINS)
-
 # "Close" does not mean "unlock", though the tool is the same.
 _GUARDED = frozenset({"lock", "alarm_control_panel"})
 
@@ -264,34 +264,6 @@ _SAFE_DOMAINS = {
     "turn_on": frozenset({"light"}),
     "turn_off": frozenset({"light", "switch", "fan", "media_player", "input_boolean"}),
 }
-
-_DOMAINS: dict[str, frozenset[str]] = {
-    "turn_on": _SWITCHED,
-    "turn_off": _SWITCHED,
-    "get_state": frozenset(),
-    "light_set": frozenset({"light"}),
-    "set_position": frozenset({"cover", "valve"}),
-    "climate_set_temperature": frozenset({"climate"}),
-    "climate_get_temperature": frozenset({"climate", "sensor"}),
-    "fan_set_speed": frozenset({"fan"}),
-    **dict.fromkeys(
-        (
-            "set_volume", "set_volume_relative", "media_pause", "media_unpause", "media_next",
-            "media_previous", "media_search_and_play", "media_player_mute", "media_player_unmute",
-        ),
-        frozenset({"media_player"}),
-    ),
-    **dict.fromkeys(("vacuum_start", "vacuum_return_to_base", "vacuum_clean_area"), frozenset({"vacuum"})),
-    **dict.fromkeys(("lawn_mower_start_mowing", "lawn_mower_dock"), frozenset({"lawn_mower"})),
-    **dict.fromkeys(
-        (
-            "list_add_item", "list_complete_item", "list_remove_item",
-            "shopping_list_add_item", "shopping_list_complete_item",
-        ),
-        frozenset({"todo"}),
-    ),
-    "get_weather": frozenset({"weather"}),
-}  # fmt: skip
 
 # Selects the player when none is named: the first of these states that any player is in.
 _ACTIVE = {
@@ -303,7 +275,7 @@ _ACTIVE = {
 _PERHAPS_ACTIVE = ("playing", "buffering", "paused", "on", "idle")
 
 
-def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
+def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> Entities:
     """The entities of a call; none where the resolver raises HomeError."""
     try:
         return resolve_targets(tool, arguments, house) if has_targets(tool) else ()
@@ -313,23 +285,23 @@ def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> t
 
 def has_targets(tool: str) -> bool:
     """False for timers, the time and the like."""
-    return tool in _DOMAINS
+    return tool in catalogue() and catalogue()[tool].target_domains is not None
 
 
-def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> tuple[Entity, ...]:
+def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> Entities:
     """The entities of a call, at least one. Raises TargetNotFound and ClarificationNeeded, with speakable messages."""
-    slots = _slots(arguments)
+    slots = Slots(*(arguments.get(slot.name) or None for slot in fields(Slots)))
     try:
         return _resolve(tool, slots, house)
     except TargetNotFound:
-        if slots.name is None or slots.area or slots.floor or find_place(house, slots.name) is None:
+        if slots.name is None or slots.has_place or find_place(house, slots.name) is None:
             raise
         # Small models write an area as a name.
         return _resolve(tool, replace(slots, name=None, area=slots.name), house)
 
 
-def _resolve(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
-    domains = _DOMAINS[tool]
+def _resolve(tool: str, slots: Slots, house: House) -> Entities:
+    domains = _domains(tool)
     match tool:
         case "turn_on" | "turn_off":
             return _switch_targets(tool, slots, house)
@@ -337,13 +309,11 @@ def _resolve(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
             if slots.is_empty:
                 raise ClarificationNeeded("What would you like to know about?")
             return find_entities(house, slots, domains)
-        case "light_set" | "set_position" | "fan_set_speed" if slots.name or slots.area or slots.floor:
-            return find_entities(house, slots, domains)
         case "climate_get_temperature":
-            return _thermometers(slots, house)
+            return _thermometers(find_entities(house, slots, domains))
         case "vacuum_clean_area":
             return (single_entity(find_entities(house, Slots(name=slots.name), domains), house),)
-        case "vacuum_start" if slots.name is None and (slots.area or slots.floor):
+        case "vacuum_start" if slots.name is None and slots.has_place:
             return _vacuums(slots, house)
         case "shopping_list_add_item" | "shopping_list_complete_item":
             return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
@@ -352,20 +322,20 @@ def _resolve(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
         case _ if domains == {"media_player"}:
             return (_player(tool, slots, house),)
         case _:
-            return _one_unless_all(slots, find_entities(house, slots, domains), house)
+            found = find_entities(house, slots, domains)
+            return found if slots.name or slots.has_place else (single_entity(found, house),)
 
 
-def _slots(arguments: Mapping[str, Any]) -> Slots:
-    given = {slot: arguments.get(slot) or None for slot in ("name", "area", "floor", "domain", "device_class")}
-    return Slots(**given)
+def _domains(tool: str) -> frozenset[str]:
+    return catalogue()[tool].target_domains or frozenset()
 
 
-def _switch_targets(tool: str, slots: Slots, house: House) -> tuple[Entity, ...]:
+def _switch_targets(tool: str, slots: Slots, house: House) -> Entities:
     if slots.is_empty:
         raise ClarificationNeeded("What should I turn on?" if tool == "turn_on" else "What should I turn off?")
     if slots.domain is None and slots.device_class is None and _names_no_kind(slots.name):
         return find_entities(house, slots, _SAFE_DOMAINS[tool])
-    found = find_entities(house, slots, _SWITCHED)
+    found = find_entities(house, slots, _domains(tool))
     others = tuple(entity for entity in found if entity.domain not in _GUARDED)
     if slots.domain in _GUARDED or (not others and slots.domain is None and slots.device_class is None):
         return found
@@ -380,31 +350,25 @@ def _names_no_kind(name: str | None) -> bool:
     return not ALL_WORDS.isdisjoint(said) and not any(map(kind_called, said))
 
 
-def _one_unless_all(slots: Slots, found: tuple[Entity, ...], house: House) -> tuple[Entity, ...]:
-    """All entities if a name or a place was given; otherwise there must be only one."""
-    return found if slots.name or slots.area or slots.floor else (single_entity(found, house),)
-
-
-def _thermometers(slots: Slots, house: House) -> tuple[Entity, ...]:
+def _thermometers(found: Entities) -> Entities:
     """The thermostats if there are any, otherwise the temperature sensors."""
-    found = find_entities(house, slots, _DOMAINS["climate_get_temperature"])
-    measuring = tuple(entity for entity in found if entity.domain == "climate" or entity.device_class == "temperature")
-    thermostats = tuple(entity for entity in measuring if entity.domain == "climate")
+    thermostats = tuple(entity for entity in found if entity.domain == "climate")
+    measuring = thermostats or tuple(entity for entity in found if entity.device_class == "temperature")
     if not measuring:
         raise TargetNotFound("I know of no thermometer there.")
-    return thermostats or measuring
+    return measuring
 
 
-def _vacuums(slots: Slots, house: House) -> tuple[Entity, ...]:
+def _vacuums(slots: Slots, house: House) -> Entities:
     """The vacuum cleaners in that place, or else the only one of the home."""
     try:
-        return find_entities(house, slots, _DOMAINS["vacuum_start"])
+        return find_entities(house, slots, _domains("vacuum_start"))
     except TargetNotFound:
-        return (single_entity(find_entities(house, Slots(), _DOMAINS["vacuum_start"]), house),)
+        return (single_entity(find_entities(house, Slots(), _domains("vacuum_start")), house),)
 
 
 def _player(tool: str, slots: Slots, house: House) -> Entity:
-    found = find_entities(house, slots, _DOMAINS[tool])
+    found = find_entities(house, slots, _domains(tool))
     if len(found) > 1 and slots.name is None:
         for state in _ACTIVE.get(tool, _PERHAPS_ACTIVE):
             if active := tuple(entity for entity in found if entity.state == state):

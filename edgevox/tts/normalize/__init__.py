@@ -1,7 +1,7 @@
 """Text normalisation for speech: removes markup and emoji, writes numbers and symbols as words.
 
-`normalize_text` is a chain of passes from text to text, each in linear time, also for hostile input.
-English has passes of its own (edgevox/tts/normalize/english.py); the others apply to every language.
+Every step takes linear time, also for hostile input. English has rules of its own
+(edgevox/tts/normalize/english.py); the others apply to every language.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-from edgevox.tts.normalize.english import ENGLISH_PASSES, Pass
+from edgevox.tts.normalize.english import normalize_english
 
 _FENCE = ("```", "~~~")
 _RULE = re.compile(r"(?:[-*_=] ?){3,}+")
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(\d{1,3})\) ")
 _ENDS = ".!?…:;,。！？"
 
 
-def strip_markdown(text: str) -> str:
+def _strip_markdown(text: str) -> str:
     """The text in one line, without markup. Lines that are blocks of their own end like sentences."""
     text = _BREAK_TAG.sub("\n", text)
     spoken: list[str] = []
@@ -109,18 +109,17 @@ _BLANK_BEFORE_MARK = re.compile(r" ++(?=[,.;:!?](?:\s|$))")
 
 def normalize_text(text: str, language: str = "en") -> str:
     """The text as words to speak; empty if there are none."""
-    passes = _BY_LANGUAGE.get(language[:2].lower(), _OTHER_LANGUAGES)
-    for rewrite in (*_FIRST_PASSES, *passes, *_LAST_PASSES):
-        text = rewrite(text)
+    text = _strip_markdown(_drop_pictures(_drop_invisible(html.unescape(text))))
+    if language[:2].lower() == "en":
+        text = normalize_english(_shorten_addresses(text, "a link to "))
+    else:
+        text = _shorten_addresses(text)
+    text = _EMPTY_BRACKETS.sub("", _UNSPOKEN.sub(" ", text))
+    text = _BLANK_BEFORE_MARK.sub("", " ".join(text.split()))
     return text if any(char.isalnum() for char in text) else ""
 
 
-def resolve_entities(text: str) -> str:
-    """Decode HTML entities."""
-    return html.unescape(text) if "&" in text else text
-
-
-def drop_invisible(text: str) -> str:
+def _drop_invisible(text: str) -> str:
     """Reduce the text to printable characters, single spaces and line ends."""
     text = _BLANKS.sub(" ", _LINE_END.sub("\n", text))
     return "".join(
@@ -128,7 +127,7 @@ def drop_invisible(text: str) -> str:
     )
 
 
-def drop_pictures(text: str) -> str:
+def _drop_pictures(text: str) -> str:
     """Emoji, dingbats and emoticons."""
     kept: list[str] = []
     for char in _EMOTICON.sub("", text):
@@ -141,38 +140,12 @@ def drop_pictures(text: str) -> str:
     return "".join(kept)
 
 
-def shorten_addresses(text: str) -> str:
-    """https://www.example.com/a?b becomes example.com."""
-    return _ADDRESS.sub(lambda match: "".join(_host(match)), text)
+def _shorten_addresses(text: str, prefix: str = "") -> str:
+    """https://www.example.com/a?b becomes example.com, with the prefix before it."""
 
+    def shortened(match: re.Match[str]) -> str:
+        address = match[1].rstrip(".,;:!?'’")
+        host = re.split(r"[/?#:]", address, maxsplit=1)[0].rpartition("@")[2].removeprefix("www.")
+        return (prefix + host if host else "") + match[1][len(address) :]
 
-def name_addresses(text: str) -> str:
-    """Shorten URLs, with English words before the host."""
-
-    def named(match: re.Match[str]) -> str:
-        host, behind = _host(match)
-        return f"a link to {host}{behind}" if host else behind
-
-    return _ADDRESS.sub(named, text)
-
-
-def drop_unspoken(text: str) -> str:
-    """Remove unpaired markup and silent characters."""
-    return _EMPTY_BRACKETS.sub("", _UNSPOKEN.sub(" ", text))
-
-
-def tidy(text: str) -> str:
-    return _BLANK_BEFORE_MARK.sub("", " ".join(text.split()))
-
-
-_FIRST_PASSES: tuple[Pass, ...] = (resolve_entities, drop_invisible, drop_pictures, strip_markdown)
-_BY_LANGUAGE: dict[str, tuple[Pass, ...]] = {"en": (name_addresses, *ENGLISH_PASSES)}
-_OTHER_LANGUAGES: tuple[Pass, ...] = (shorten_addresses,)
-_LAST_PASSES: tuple[Pass, ...] = (drop_unspoken, tidy)
-
-
-def _host(match: re.Match[str]) -> tuple[str, str]:
-    """The host of an address, and the punctuation that only stood behind it."""
-    address = match[1].rstrip(".,;:!?'’")
-    host = re.split(r"[/?#:]", address, maxsplit=1)[0].rpartition("@")[2]
-    return host.removeprefix("www."), match[1][len(address) :]
+    return _ADDRESS.sub(shortened, text)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.home import DemoHome, House
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from tests.home.conftest import Bench
 
 
@@ -108,8 +108,8 @@ async def test_each_tool_answers_in_a_sentence(
 
 
 async def test_every_tool_of_the_catalogue_runs(bench: Bench) -> None:
-    assert bench.registry.names == tuple(tool.name for tool in CATALOGUE)
-    for tool in CATALOGUE:
+    assert bench.registry.names == tuple(tool.name for tool in catalogue().values())
+    for tool in catalogue().values():
         filled = {"item": "x", "name": "x", "message": "x", "search_query": "x", "area": "kitchen"}
         filled |= {"task": "x", "time": "seven"}
         numbers = {"position": 0, "temperature": 20, "percentage": 1, "volume_level": 1, "volume_step": 1}

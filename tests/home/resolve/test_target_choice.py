@@ -6,7 +6,7 @@ import pytest
 
 from edgevox.home import DemoHome, resolved_targets
 from edgevox.home.entities import HomeError
-from edgevox.home.intents.catalogue import CATALOGUE
+from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.resolve.target_resolver import resolve_targets
 from tests.home.houses import house, thing
 
@@ -101,6 +101,6 @@ def test_two_thermostats_and_no_name_are_a_question() -> None:
     assert len(resolve_targets("climate_set_temperature", {"temperature": 20, "floor": "upstairs"}, two)) == 1
 
 
-@pytest.mark.parametrize("tool", CATALOGUE, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", catalogue().values(), ids=lambda tool: tool.name)
 def test_no_tool_has_targets_in_an_empty_home(tool: object) -> None:
     assert resolved_targets(getattr(tool, "name", ""), {"name": "light", "area": "kitchen", "item": "x"}, house()) == ()
