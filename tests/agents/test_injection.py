@@ -19,7 +19,6 @@ from edgevox.core.hooks import Deny, Hook, Run, ToolOutcome
 from edgevox.core.turn import Turn
 from edgevox.core.types import ChatModel, ToolCall
 from edgevox.home import HOME_INSTRUCTIONS, Action, Alarms, DemoHome, House, Timers, home_prompt, home_tools
-from edgevox.home.backends.demo import SHOPPING_LIST
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry, tool
 from edgevox.tools.builtin.documents import corpus_tools
@@ -162,7 +161,7 @@ class Scene:
         return entity.state
 
     async def items(self) -> list[str]:
-        return [item.text for item in await self.home.items(SHOPPING_LIST)]
+        return [item.text for item in await self.home.items("todo.shopping_list")]
 
     def assert_safe(self) -> None:
         """Nothing that needs a yes has happened."""
@@ -206,7 +205,7 @@ async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> t
     model = ObeyingModel(errands, injection.wants)
     scene = Scene(model, extra=extra, **options)
     if injection.way == "item":
-        shopping = scene.home.house().entity(SHOPPING_LIST)
+        shopping = scene.home.house().entity("todo.shopping_list")
         assert shopping is not None
         await scene.home.apply(Action("add_item", (shopping,), {"item": text}))
     return scene, model
