@@ -170,5 +170,5 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     blocked.write_text("", encoding="utf-8")
     stats = ToolStats(blocked / "folder")
     stats.count_result(result())
-    with pytest.raises(StateError, match="could not be written"):
+    with pytest.raises(StateError, match="cannot be used"):
         stats.save()
