@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.words import normalized_words, word_set
+from edgevox.tools.schema import map_subschemas
 from edgevox.tools.tool import ConfirmLevel, Tool
 
 Call: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[object]]
@@ -32,8 +33,10 @@ _MAX_DEPTH = 24
 _MAX_NAME_CHARS = 64
 # A foreign regular expression can take forever to match; the server checks its arguments anyway.
 _LEFT_TO_THE_SERVER = frozenset({"pattern", "patternProperties", "$schema", "$id", "$anchor"})
-# Below these, the keys are names chosen by the author.
-_BY_NAME = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
+
+
+class SessionLost(ConnectionError):
+    """A server broke the protocol or the connection; the session cannot be used any more."""
 
 
 class Definition(BaseModel):
@@ -46,11 +49,6 @@ class Definition(BaseModel):
     input_schema: dict[str, Any] = {}
     read_only: bool | None = None
     destructive: bool | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        text = json.dumps(self.model_dump(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def only_reads(self) -> bool:
@@ -111,26 +109,15 @@ def _plain(schema: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
     if depth > _MAX_DEPTH:
         raise ConfigError(f"the schema of {tool} is nested too deeply", hint="report it to the server's author")
     match schema:
-        case list():
-            return [_plain(member, tool, depth + 1) for member in schema]
         case {"$ref": str(reference)} if not reference.startswith("#"):
             raise ConfigError(
                 f"the schema of {tool} refers to {reference[:80]}", hint="external references are not fetched"
             )
         case Mapping():
-            return {
-                key: _named(member, tool, depth) if key in _BY_NAME else _plain(member, tool, depth + 1)
-                for key, member in schema.items()
-                if key not in _LEFT_TO_THE_SERVER
-            }
+            kept = {key: member for key, member in schema.items() if key not in _LEFT_TO_THE_SERVER}
+            return map_subschemas(kept, lambda part: _plain(part, tool, depth + 1))
         case _:
             return schema
-
-
-def _named(members: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
-    if not isinstance(members, Mapping):
-        return members
-    return {name: _plain(member, tool, depth + 1) for name, member in members.items()}
 
 
 MAX_CHARS = 12_000
