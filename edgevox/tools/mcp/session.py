@@ -30,15 +30,11 @@ from pydantic import ValidationError
 from edgevox import __version__
 from edgevox.core.errors import ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.tools import Definition
+from edgevox.tools.mcp.tools import Definition, SessionLost
 from edgevox.tools.mcp.transports import Process, open_transport
 
 MAX_TOOLS = 500
 _MAX_PAGES = 50
-
-
-class SessionLost(ConnectionError):
-    """The server broke the protocol or the connection; the session cannot be used any more."""
 
 
 class McpSession:

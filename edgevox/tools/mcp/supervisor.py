@@ -9,13 +9,15 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, TypeAlias
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from edgevox.core.errors import ConfigError, EdgevoxError, ToolError
+from edgevox.core.errors import EdgevoxError, ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.session import McpSession, SessionLost, connected
-from edgevox.tools.mcp.tools import Definition
+from edgevox.tools.mcp.tools import Definition, SessionLost
+
+if TYPE_CHECKING:
+    from edgevox.tools.mcp.session import McpSession
 
 State: TypeAlias = Literal["starting", "ready", "away", "stopped"]
 OnTools: TypeAlias = Callable[[tuple[Definition, ...]], Awaitable[None]]
@@ -105,12 +107,10 @@ class ServerSupervisor:
 
     async def _run(self) -> None:
         failures = 0
-        while True:
+        while not self._stopping.is_set():
             began_s = time.monotonic()
             try:
                 await self._run_once()
-            except EdgevoxError as error:
-                reason = error.message
             except Exception as error:  # noqa: BLE001 - the module's promise: a server fails alone
                 _log.debug("the server %s failed", self.spec.id, exc_info=error)
                 reason = _reason(error)
@@ -121,9 +121,8 @@ class ServerSupervisor:
                 return
             failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
             self._set_unavailable(reason)
-            await self._pause(failures)
-            if self._stopping.is_set():
-                return
+            pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
+            await _wait_for(self._stopping, pause_s)
 
     async def _run_once(self) -> None:
         """Run the server from its start until it or we end it."""
@@ -144,6 +143,7 @@ class ServerSupervisor:
                 await asyncio.gather(watching, return_exceptions=True)
 
     async def _open(self, stack: AsyncExitStack) -> McpSession:
+        connected = await asyncio.to_thread(_import_connected)
         opening = connected(self.spec, on_change=self._refresh.set, on_end=self._end)
         async with self._starts.turn():
             try:
@@ -182,13 +182,6 @@ class ServerSupervisor:
             self._refresh.clear()
             await _wait_for(self._refresh, left_s)
 
-    async def _pause(self, failures: int) -> None:
-        pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
-        until_s = time.monotonic() + pause_s
-        while not self._stopping.is_set() and (left_s := until_s - time.monotonic()) > 0:
-            self._refresh.clear()
-            await _wait_for(self._refresh, left_s)
-
     def _end(self) -> None:
         self._has_ended = True
         self._refresh.set()
@@ -198,6 +191,13 @@ class ServerSupervisor:
             _log.warning("the server %s is unavailable: %s", self.spec.id, reason)
         self.state, self.reason = "away", reason
         self._known.set()
+
+
+def _import_connected() -> Callable[..., AbstractAsyncContextManager[McpSession]]:
+    # Imported here: the SDK takes a second to import, and most installations have no server.
+    from edgevox.tools.mcp.session import connected
+
+    return connected
 
 
 class StartSlots:
@@ -234,7 +234,6 @@ def _reason(error: BaseException) -> str:
     """The error in one line; of a group, the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    words = " ".join(str(error).split())[:200]
-    if isinstance(error, ConfigError):
+    if isinstance(error, EdgevoxError):
         return error.message
-    return words or type(error).__name__
+    return " ".join(str(error).split())[:200] or type(error).__name__
