@@ -1,4 +1,4 @@
-"""The result of a tool call, a cache of results, and per-tool counters in one local file.
+"""The result of a tool call, and per-tool counters in one local file.
 
 The counters contain no arguments and no results, and nothing is sent anywhere.
 """
@@ -6,12 +6,10 @@ The counters contain no arguments and no results, and nothing is sent anywhere.
 from __future__ import annotations
 
 import json
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import ConfigDict, RootModel
 from pydantic_core import to_jsonable_python
@@ -104,38 +102,6 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
                 return value
         return value
     return to_jsonable_python(value, fallback=str, bytes_mode="base64")
-
-
-ValueT = TypeVar("ValueT")
-
-
-class ResultCache(Generic[ValueT]):
-    """The most recent `max_entries` results, each with its own time to live."""
-
-    def __init__(self, max_entries: int = 256, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._max_entries = max_entries
-        self._clock = clock
-        self._entries: OrderedDict[Hashable, tuple[float, ValueT]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: Hashable) -> ValueT | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        expires_s, value = entry
-        if self._clock() >= expires_s:
-            del self._entries[key]
-            return None
-        self._entries.move_to_end(key)
-        return value
-
-    def put(self, key: Hashable, value: ValueT, *, ttl_s: float) -> None:
-        self._entries[key] = self._clock() + ttl_s, value
-        self._entries.move_to_end(key)
-        while len(self._entries) > self._max_entries:
-            self._entries.popitem(last=False)
 
 
 STATS_FILE = "tools.json"
