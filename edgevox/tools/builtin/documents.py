@@ -24,7 +24,7 @@ from pydantic import Field
 
 from edgevox.core.errors import StateError, ToolError
 from edgevox.core.platform import open_no_follow
-from edgevox.core.words import word_set
+from edgevox.core.words import any_word_query, word_set
 from edgevox.tools.tool import Tool, tool
 
 MAX_FILE_BYTES = 2_000_000
@@ -163,13 +163,6 @@ _SEARCH = (
     "select path, snippet(passages, 0, '', '', '…', ?) from passages"
     " where passages match ? and (? is null or corpus = ?) order by rank limit ?"
 )
-# Stop words of spoken questions.
-_EMPTY_WORDS = word_set(
-    """
-    a an the this that it i me my we our you your and or of in on at by to for from with about as is are was be do
-    does can will have say says tell please what when where which who why how there
-    """
-)
 
 _log = logging.getLogger(__name__)
 
@@ -211,10 +204,9 @@ class DocumentIndex:
 
     def search(self, query: str, *, corpus: str | None = None, limit: int = 3) -> tuple[Passage, ...]:
         """The best passages: not all words must match, and rare words count for more."""
-        words = _words(query)
-        if not words:
+        wanted = any_word_query(query, most=_MAX_WORDS) or any_word_query(query, most=_MAX_WORDS, without=frozenset())
+        if not wanted:
             return ()
-        wanted = " OR ".join(f'"{word}"' for word in words)
         with self._open() as connection:
             self._update(connection)
             rows = connection.execute(_SEARCH, (_SNIPPET_TOKENS, wanted, corpus, corpus, limit))
@@ -321,14 +313,6 @@ def _learn(connection: sqlite3.Connection, document: Document, passages: list[st
         "insert into files values (?, ?, ?, ?, ?, ?)",
         (document.path, document.corpus, document.size_bytes, document.mtime_ns, first, len(passages)),
     )
-
-
-def _words(query: str) -> list[str]:
-    """The search terms; only letters and digits, so that none is FTS syntax."""
-    # lower, not casefold: the index keeps ß.
-    words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
-    telling = [word for word in words if word not in _EMPTY_WORDS]
-    return (telling or words)[:_MAX_WORDS]
 
 
 TOOL_NAMES = ("search_corpus", "list_corpora")

@@ -185,10 +185,10 @@ class McpServers:
                 ", ".join(waiting),
                 server.spec.id,
             )
-        server.waiting = waiting
         if approved != server.definitions:
             # Checking hundreds of schemas takes a second: off the event loop.
             self._offer(server, approved, await asyncio.to_thread(self._tools, server, approved))
+        server.waiting = waiting
 
     def _tools(self, server: _Server, definitions: tuple[Definition, ...]) -> list[Tool]:
         server.left_out = {}
