@@ -57,8 +57,8 @@ class ServerSupervisor:
         self._first_pause_s = first_pause_s
         self._session: McpSession | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
-        self._has_ended = False
+        self._is_stopping = False
+        self._over = asyncio.Event()
         self._refresh = asyncio.Event()
         self._known = asyncio.Event()
 
@@ -73,8 +73,8 @@ class ServerSupervisor:
         task, self._task = self._task, None
         if task is None:
             return
-        self._stopping.set()
-        self._refresh.set()
+        self._is_stopping = True
+        self._end()
         if self._session is None:
             task.cancel()  # still starting
         if not (await asyncio.wait((task,), timeout=_STOP_S))[0]:
@@ -107,27 +107,23 @@ class ServerSupervisor:
 
     async def _run(self) -> None:
         failures = 0
-        while not self._stopping.is_set():
+        while not self._is_stopping:
             began_s = time.monotonic()
             try:
                 await self._run_once()
             except Exception as error:  # noqa: BLE001 - the module's promise: a server fails alone
                 _log.debug("the server %s failed", self.spec.id, exc_info=error)
-                reason = _reason(error)
-            else:
-                reason = "it has ended"
-            self._session = None
-            if self._stopping.is_set():
-                return
-            failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
-            self._set_unavailable(reason)
-            pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
-            await _wait_for(self._stopping, pause_s)
+                failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
+                self._session = None
+                if not self._is_stopping:
+                    self._over.clear()
+                    self._set_unavailable(_reason(error))
+                    pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
+                    await _wait_for(self._over, pause_s)
 
     async def _run_once(self) -> None:
-        """Run the server from its start until it or we end it."""
-        self._has_ended = False
-        self._refresh.clear()
+        """Run the server from its start until it ends, which raises, or until it is stopped."""
+        self._over.clear()
         async with AsyncExitStack() as stack:
             session = await self._open(stack)
             watching = asyncio.create_task(session.changes(self._refresh.set))
@@ -153,37 +149,26 @@ class ServerSupervisor:
                 raise SessionLost(f"it did not answer within {self._start_timeout_s:g} s") from None
 
     async def _serve(self, session: McpSession) -> None:
-        while not (self._stopping.is_set() or self._has_ended):
+        while not self._over.is_set():
             self._refresh.clear()
-            await self._ask(session)
+            try:
+                async with asyncio.timeout(self._answer_s):
+                    tools = await session.tools()
+            except TimeoutError:
+                raise SessionLost(f"it did not answer within {self._answer_s:g} s") from None
+            await self._on_tools(tools)
             self._session = session
             if self.state != "ready":
                 _log.info("the server %s is ready", self.spec.id)
             self.state, self.reason = "ready", ""
             self._known.set()
-            await self._wait(self._refresh_s)
-        if self._has_ended and not self._stopping.is_set():
+            if await _wait_for(self._refresh, self._refresh_s):
+                await _wait_for(self._over, _SHORTEST_REFRESH_S)
+        if not self._is_stopping:
             raise SessionLost("it has ended")
 
-    async def _ask(self, session: McpSession) -> None:
-        try:
-            async with asyncio.timeout(self._answer_s):
-                tools = await session.tools()
-        except TimeoutError:
-            raise SessionLost(f"it did not answer within {self._answer_s:g} s") from None
-        await self._on_tools(tools)
-
-    async def _wait(self, timeout_s: float) -> None:
-        """Wait until the next listing, at least the minimum interval."""
-        if not await _wait_for(self._refresh, timeout_s):
-            return
-        until_s = time.monotonic() + _SHORTEST_REFRESH_S
-        while not (self._stopping.is_set() or self._has_ended) and (left_s := until_s - time.monotonic()) > 0:
-            self._refresh.clear()
-            await _wait_for(self._refresh, left_s)
-
     def _end(self) -> None:
-        self._has_ended = True
+        self._over.set()
         self._refresh.set()
 
     def _set_unavailable(self, reason: str) -> None:

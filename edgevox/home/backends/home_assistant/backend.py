@@ -31,26 +31,19 @@ _PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
 async def announce(connection: Connection, live: LiveStates, message: str) -> None:
     """Announce through satellites, loudspeakers or a notification, whichever exists first. Raises HomeError."""
     if satellites := _satellites(live):
-        await _call(connection, "assist_satellite", "announce", {"message": message}, satellites)
+        await connection.call_service("assist_satellite", "announce", {"message": message}, satellites)
         return
     speakers, voices = _speakers(live), live.all_ids("tts")
     if speakers and voices:
         data = {"message": message, "media_player_entity_id": speakers}
-        await _call(connection, "tts", "speak", data, [voices[0]])
+        await connection.call_service("tts", "speak", data, [voices[0]])
         return
     try:
-        await _call(connection, "notify", "notify", {"message": message}, None)
+        await connection.call_service("notify", "notify", {"message": message})
     except CommandFailed as error:
         if error.reason != "not_found":
             raise
         raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
-
-
-async def _call(
-    connection: Connection, domain: str, service: str, data: dict[str, Any], target: list[str] | None
-) -> None:
-    fields = {"target": {"entity_id": target}} if target is not None else {}
-    await connection.command("call_service", domain=domain, service=service, service_data=data, **fields)
 
 
 def _satellites(live: LiveStates) -> list[str]:

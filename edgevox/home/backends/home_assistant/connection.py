@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, TypeAlias
 
@@ -139,6 +139,19 @@ class Connection:
                 return await result
         finally:
             self._results.pop(number, None)
+
+    async def call_service(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any],
+        target: str | list[str] | None = None,
+        **fields: Any,  # noqa: ANN401 - as above
+    ) -> Any:  # noqa: ANN401 - as above
+        """Call a service of Home Assistant, for these entities. Raises like `command`."""
+        if target is not None:
+            fields["target"] = {"entity_id": target}
+        return await self.command("call_service", domain=domain, service=service, service_data=data, **fields)
 
     async def subscribe(self, on_event: OnEvent, kind: str, /, **fields: Any) -> None:  # noqa: ANN401 - as above
         """Call `on_event` with every event from now on; it must not block. Raises like `command`."""

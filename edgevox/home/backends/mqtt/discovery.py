@@ -20,6 +20,7 @@ from edgevox.home.backends.mqtt.templates import BadTemplate, Template
 
 _Options: TypeAlias = dict[str, Any]
 
+_BASE = re.compile(r"^~|~\Z")
 _COLOUR_TEMPERATURE = re.compile(r"(?:clr|color)_temp_(?P<rest>\w+)")
 
 
@@ -65,15 +66,11 @@ def _abbreviations() -> dict[str, dict[str, str]]:
 
 
 def _whole_topics(options: _Options, base: str) -> _Options:
-    return {key: _whole_topic(key, value, base) for key, value in options.items() if key != "~"}
-
-
-def _whole_topic(key: str, value: object, base: str) -> object:
-    if not isinstance(value, str) or not key.endswith("topic"):
-        return value
-    if value.startswith("~"):
-        return base + value[1:]
-    return value[:-1] + base if value.endswith("~") else value
+    return {
+        key: _BASE.sub(lambda _: base, value, count=1) if isinstance(value, str) and key.endswith("topic") else value
+        for key, value in options.items()
+        if key != "~"
+    }
 
 
 _MAX_LEVELS = 30

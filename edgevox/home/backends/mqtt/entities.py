@@ -6,21 +6,12 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from edgevox.home.backends.mqtt.component import Values
+from edgevox.home.backends.mqtt.component import StateTopic, Values, states
 from edgevox.home.backends.mqtt.components import COMPONENTS
 from edgevox.home.backends.mqtt.discovery import DiscoveredEntity, DiscoveryConfig, InvalidDiscovery, parse_discovery
-from edgevox.home.backends.mqtt.templates import Template
 from edgevox.home.entities import Area, Entity, House
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    topic: str
-    template: Template | None
-    available: str
-    not_available: str
 
 
 class Availability:
@@ -41,11 +32,8 @@ class Availability:
 
     def take(self, topic: str, payload: str) -> None:
         for source in self._sources:
-            if source.topic != topic:
-                continue
-            text = payload if source.template is None else source.template.read(payload)
-            if text in (source.available, source.not_available):
-                self._latest = self._reported[topic] = text == source.available
+            if source.topic == topic and (state := source.values(payload).get("state")) in ("available", "away"):
+                self._latest = self._reported[topic] = state == "available"
 
     @property
     def is_available(self) -> bool:
@@ -60,15 +48,12 @@ class Availability:
                 return self._latest
 
 
-def _source(config: DiscoveryConfig, topic_key: str, template_key: str) -> _Source | None:
+def _source(config: DiscoveryConfig, topic_key: str, template_key: str) -> StateTopic | None:
     if (topic := config.topic(topic_key)) is None:
         return None
-    return _Source(
-        topic,
-        config.template(template_key),
-        config.text("payload_available", "online"),
-        config.text("payload_not_available", "offline"),
-    )
+    away = config.text("payload_not_available", "offline")
+    reported = {away: "away", config.text("payload_available", "online"): "available"}
+    return StateTopic(topic, config.template(template_key), states(reported))
 
 
 _MAX_NAME_CHARS = 80
