@@ -75,40 +75,18 @@ _LISTS = (
 )
 
 
-class LocalLists:
-    """The two lists, in a file or, without a path, in memory."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._file = StateFile(path, ItemLists)
-
-    def entities(self) -> tuple[Entity, ...]:
-        """Raises StateError."""
-        lists = self._file.read()
-        return tuple(replace(entity, state=lists.state(entity.id)) for entity in _LISTS)
-
-    def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """Raises StateError."""
-        return self._file.read().items(list_id)
-
-    def change(self, action: Action) -> tuple[Entity, ...]:
-        """Apply the action, and return the changed lists. Raises StateError."""
-        with self._file.changing() as lists:
-            lists.change(action)
-        now = {entity.id: entity for entity in self.entities()}
-        return tuple(now[target.id] for target in action.targets if target.id in now)
-
-    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete the items that are to be forgotten, and return their number. Raises StateError."""
-        with self._file.changing() as lists:
-            return lists.forget(is_forgotten)
+def forget_items(path: Path, is_forgotten: Callable[[str], bool]) -> int:
+    """Delete the items that are to be forgotten, and return their number. Raises StateError."""
+    with StateFile(path, ItemLists).changing() as lists:
+        return lists.forget(is_forgotten)
 
 
 class HomeWithLocalLists:
-    """Adds the local lists to a home as long as it has none."""
+    """Adds two lists to a home as long as it has none; they are in a file or, without a path, in memory."""
 
     def __init__(self, home: ConnectedHome, path: Path | None = None) -> None:
         self._home = home
-        self._lists = LocalLists(path)
+        self._file = StateFile(path, ItemLists)
 
     @property
     def problem(self) -> str:
@@ -123,23 +101,33 @@ class HomeWithLocalLists:
     def house(self) -> House:
         """Raises HomeError and StateError."""
         house = self._home.house()
-        return house if _has_lists(house) else replace(house, entities=house.entities + self._lists.entities())
+        return house if _has_lists(house) else replace(house, entities=(*house.entities, *self._entities()))
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError and StateError."""
         if action.verb not in LIST_VERBS or _has_lists(self._home.house()):
             return await self._home.apply(action)
-        return await asyncio.to_thread(self._lists.change, action)
+        return await asyncio.to_thread(self._change, action)
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError and StateError."""
         if _has_lists(self._home.house()):
             return await self._home.items(list_id)
-        return self._lists.items(list_id)
+        return self._file.read().items(list_id)
 
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         await self._home.announce(message)
+
+    def _entities(self) -> list[Entity]:
+        lists = self._file.read()
+        return [replace(entity, state=lists.state(entity.id)) for entity in _LISTS]
+
+    def _change(self, action: Action) -> tuple[Entity, ...]:
+        with self._file.changing() as lists:
+            lists.change(action)
+        now = {entity.id: entity for entity in self._entities()}
+        return tuple(now[target.id] for target in action.targets if target.id in now)
 
 
 def _has_lists(house: House) -> bool:
