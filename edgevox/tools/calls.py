@@ -110,8 +110,8 @@ def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise InvalidArguments("the arguments are nested too deeply") from error
     if problems:
-        said = dict.fromkeys(explain(problem, tool) for problem in problems[:_MAX_PROBLEMS])
-        raise InvalidArguments("; ".join(said))
+        sentences = dict.fromkeys(explain(problem, tool) for problem in problems[:_MAX_PROBLEMS])
+        raise InvalidArguments("; ".join(sentences))
     return arguments
 
 

@@ -186,14 +186,14 @@ class ToolExecutor:
         """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)
         result = _error(pending.call, "tool_denied", f"not done: {why}")
-        said = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
-        return self._count(dataclasses.replace(result, speech=said))
+        speech = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
+        return self._count(dataclasses.replace(result, speech=speech))
 
     # --- one call
 
     async def _finish(
         self,
-        made: ToolCall | ResolvedCall,
+        given: ToolCall | ResolvedCall,
         caller: Caller,
         cancel: CancelFlag | None,
         turn_id: str,
@@ -201,12 +201,12 @@ class ToolExecutor:
         confirmed: bool,
         low_confidence_text: str = "",
     ) -> ToolResult:
-        call = made.call if isinstance(made, ResolvedCall) else made
+        call = given.call if isinstance(given, ResolvedCall) else given
         started_s = time.monotonic()
         try:
             tool = self._tool(call.name)
             context = self._context(tool, caller, cancel, turn_id)
-            resolved = made if isinstance(made, ResolvedCall) else self.resolve(made)
+            resolved = given if isinstance(given, ResolvedCall) else self.resolve(given)
             result = await self._run(tool, resolved, context, confirmed, low_confidence_text)
         except _CallRejected as end:
             error = _error(call, end.code, end.text)

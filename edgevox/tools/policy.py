@@ -196,10 +196,10 @@ def confirmation_question_for(tool: Tool, resolution: Resolution) -> str:
     return sanitize_tool_output(f"Shall I {tool.name.replace('_', ' ')}{': ' if values else ''}{values}?")
 
 
-def low_confidence_question(heard: str) -> str:
+def low_confidence_question(transcript: str) -> str:
     """The question before acting on words that may have been misheard."""
     # A question inside a value would sound like part of ours.
-    words = re.sub(r"[?!.\s]+", " ", heard).strip()
+    words = re.sub(r"[?!.\s]+", " ", transcript).strip()
     return sanitize_tool_output(f"Did you say: {words}?")
 
 

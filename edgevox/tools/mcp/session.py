@@ -99,13 +99,13 @@ async def connected(
     """
     process = Process()
 
-    async def hear(message: IncomingMessage) -> None:
+    async def on_message(message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
             on_change()
 
     client = Client(
         open_transport(spec, process, on_end),
-        message_handler=hear,
+        message_handler=on_message,
         client_info=Implementation(name="edgevox", version=__version__),
         cache=None,
     )

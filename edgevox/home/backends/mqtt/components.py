@@ -135,9 +135,9 @@ def _vacuum(config: DiscoveryConfig) -> Component:
     read_state = plain_states("cleaning", "docked", "paused", "idle", "returning", "error")
 
     def read(text: str) -> Values:
-        said = json.loads(text)
-        values = read_state(said.get("state"))
-        if isinstance(battery := said.get("battery_level"), int | float):
+        report = json.loads(text)
+        values = read_state(report.get("state"))
+        if isinstance(battery := report.get("battery_level"), int | float):
             values["battery"] = battery
         return values
 
@@ -354,8 +354,8 @@ class _Valve(_Positioned):
     def _read(self, text: str) -> Values:
         if text in self._names:
             return {"state": self._names[text]}
-        said = json.loads(text)
-        parts = said if isinstance(said, dict) else {"position": said}
+        report = json.loads(text)
+        parts = report if isinstance(report, dict) else {"position": report}
         position, state = parts.get("position"), str(parts.get("state"))
         values = self.read_position(position) if isinstance(position, int | float) else {}
         return values | ({"state": self._names[state]} if state in self._names else {})

@@ -167,13 +167,13 @@ class JsonLight(_Light):
         self.subscribe("state_topic", "", self._read, *reports)  # no template: the whole object is parsed
 
     def _read(self, text: str) -> Values:
-        said = json.loads(text)
+        report = json.loads(text)
         values: Values = {}
-        if "state" in said:
-            values |= states(self.states | {"ON": "on", "OFF": "off"})(str(said["state"]))
-        if isinstance(level := said.get("brightness"), int | float):
+        if "state" in report:
+            values |= states(self.states | {"ON": "on", "OFF": "off"})(str(report["state"]))
+        if isinstance(level := report.get("brightness"), int | float):
             values["brightness"] = percent(0, self.scale)(level)
-        if colour := _reported_colour(said):
+        if colour := _reported_colour(report):
             values["color"] = colour
         return values
 
@@ -197,10 +197,10 @@ class JsonLight(_Light):
         return {"color": dict(zip(self._colour_mode, parts, strict=True))}
 
 
-def _reported_colour(said: dict[str, Any]) -> str | None:
-    if said.get("color_mode") == "color_temp" or ("color_temp" in said and "color" not in said):
+def _reported_colour(report: dict[str, Any]) -> str | None:
+    if report.get("color_mode") == "color_temp" or ("color_temp" in report and "color" not in report):
         return "white"
-    colour = said.get("color")
+    colour = report.get("color")
     if not isinstance(colour, dict):
         return None
     for mode, to_rgb in _TO_RGB.items():

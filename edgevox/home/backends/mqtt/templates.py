@@ -182,13 +182,13 @@ class Template:
     def read(self, payload: str) -> str | None:
         """The value in a message; None if it has none, or the template fails."""
         try:
-            said = json.loads(payload)
+            parsed = json.loads(payload)
         except (ValueError, RecursionError):
-            said = None
+            parsed = None
         if self._key is not None:
-            value = said.get(self._key) if isinstance(said, dict) else None
+            value = parsed.get(self._key) if isinstance(parsed, dict) else None
             return None if isinstance(value, dict | list | None) else str(value)
-        known: dict[str, object] = {"value": payload} if said is None else {"value": payload, "value_json": said}
+        known: dict[str, object] = {"value": payload} if parsed is None else {"value": payload, "value_json": parsed}
         try:
             return _rendered(self._source, known) or None
         except BadTemplate:
