@@ -85,3 +85,24 @@ def singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+STOP_WORDS = word_set(
+    """
+    a about all am an and any are as at be been but by can could did do does for from get give had has have
+    he her him his how i if in into is it its just know let like make many may me might much my need no not
+    now of on one or our out please say she should show so some tell that the their them there these they
+    thing this those to up us use using want was we were what when where which who why will with would you
+    your
+    """
+)
+
+
+def any_word_query(text: str, *, most: int, without: frozenset[str] = STOP_WORDS) -> str:
+    """An SQLite full-text query for any word of the text, except those of `without`; "" if there is none.
+
+    Only letters and digits are left, so that no word is query syntax.
+    """
+    # lower, not casefold: the index keeps ß.
+    words = (word for word in re.findall(r"[^\W_]+", text.lower()) if word not in without)
+    return " OR ".join(f'"{word}"' for word in list(dict.fromkeys(words))[:most])

@@ -10,7 +10,7 @@ from edgevox.home.alarms.alarms import ALARMS_FILE, Alarm, Alarms
 from edgevox.home.alarms.schedule import AlarmSchedule
 from edgevox.home.alarms.timers import TIMERS_FILE, Timers
 from edgevox.home.backends.demo import HOME_FILE, DemoHome
-from edgevox.home.backends.local_lists import LISTS_FILE, LocalLists
+from edgevox.home.backends.local_lists import LISTS_FILE, forget_items
 from edgevox.home.entities import Action, Area, ConnectedHome, Entity, Floor, Home, HomeError, House, ListItem, Verb
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.tools import home_tools
@@ -51,6 +51,6 @@ WORD_STORES = (
     WordStore(TIMERS_FILE, "timers", lambda path, is_forgotten: Timers(time.time, path).forget_words(is_forgotten)),
     WordStore(ALARMS_FILE, "timers", lambda path, is_forgotten: Alarms(time.time, path).forget_words(is_forgotten)),
     WordStore(HOME_FILE, "things", lambda path, is_forgotten: DemoHome(path).forget_words(is_forgotten)),
-    WordStore(LISTS_FILE, "things", lambda path, is_forgotten: LocalLists(path).forget_words(is_forgotten)),
+    WordStore(LISTS_FILE, "things", forget_items),
 )
 """Every state file of the home that contains a person's words, for `edgevox forget` and the memory's retention."""

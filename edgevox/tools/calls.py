@@ -24,6 +24,12 @@ from edgevox.tools.tool import Resolution, Target, Tool
 _MAX_PROBLEMS = 3
 _MAX_SHOWN_CHARS = 60
 _NAMED_TYPES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
+_LIMITS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +110,8 @@ def read_arguments(tool: Tool, text: str) -> dict[str, Any]:
     except RecursionError as error:
         raise InvalidArguments("the arguments are nested too deeply") from error
     if problems:
-        said = dict.fromkeys(explain(problem, tool) for problem in problems[:_MAX_PROBLEMS])
-        raise InvalidArguments("; ".join(said))
+        sentences = dict.fromkeys(explain(problem, tool) for problem in problems[:_MAX_PROBLEMS])
+        raise InvalidArguments("; ".join(sentences))
     return arguments
 
 
@@ -136,14 +142,8 @@ def explain(problem: ValidationError, tool: Tool) -> str:
             return f"{field} must be one of {', '.join(map(_shown, wanted))}, not {_shown(got)}"
         case "const":
             return f"{field} must be {_shown(wanted)}, not {_shown(got)}"
-        case "minimum":
-            return f"{field} must be at least {wanted}, not {_shown(got)}"
-        case "maximum":
-            return f"{field} must be at most {wanted}, not {_shown(got)}"
-        case "exclusiveMinimum":
-            return f"{field} must be more than {wanted}, not {_shown(got)}"
-        case "exclusiveMaximum":
-            return f"{field} must be less than {wanted}, not {_shown(got)}"
+        case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" as limit:
+            return f"{field} must be {_LIMITS[limit]} {wanted}, not {_shown(got)}"
         case "minLength" | "minItems":
             return f"{field} must have at least {wanted} {_counted(problem)}"
         case "maxLength" | "maxItems":

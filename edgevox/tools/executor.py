@@ -16,11 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar, assert_never, get_args
+from typing import TypeAlias, TypeVar, assert_never, get_args
+
+from cachetools import TLRUCache
 
 from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import JsonObject, ToolCall
+from edgevox.core.types import ToolCall
 from edgevox.tools.calls import ResolvedCall, resolve_call
 from edgevox.tools.policy import (
     CONFIRM_WITHIN_S,
@@ -36,16 +38,7 @@ from edgevox.tools.policy import (
     stricter,
 )
 from edgevox.tools.registry import ToolRegistry
-from edgevox.tools.results import (
-    MAX_RESULT_CHARS,
-    ErrorCode,
-    ResultCache,
-    ToolResult,
-    ToolStats,
-    render,
-    sentence,
-    speech_of,
-)
+from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, ToolStats, render, sentence, speech_of
 from edgevox.tools.runner import Outcome, Raised, Returned, Runner, Stopped, guarded
 from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.tool import ConfirmLevel, Resolution, Tool
@@ -56,6 +49,7 @@ TIMEOUT_S = 30.0
 MAX_PARALLEL = 4
 MAX_DEPTH = 6
 MAX_ABANDONED = 3
+_MAX_MEMOIZED = 256
 _MAX_NAME_CHARS = 64
 _CHANGED = "That has changed since I asked; please say it again."
 _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
@@ -72,6 +66,7 @@ class CallContext:
 
 
 _Value = TypeVar("_Value")
+_MemoKey: TypeAlias = tuple[Tool, str, str]
 _context: ContextVar[CallContext | None] = ContextVar("edgevox_tool_call", default=None)
 
 
@@ -117,13 +112,8 @@ class ToolExecutor:
         self._max_depth = max_depth
         self._max_result_chars = max_result_chars
         self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
-        self._memo: ResultCache[ToolResult] = ResultCache(clock=clock)
+        self._memo: TLRUCache[_MemoKey, ToolResult] = TLRUCache(_MAX_MEMOIZED, _memoized_until_s, clock)
         self._runner = Runner()
-
-    @property
-    def native_definitions(self) -> tuple[JsonObject, ...]:
-        """The tools in the form of a chat request."""
-        return self.registry.openai_schemas()
 
     def resolve(self, call: ToolCall) -> ResolvedCall:
         """Parse, validate and resolve a call once, for `dispatch`; errors are in the result."""
@@ -196,14 +186,14 @@ class ToolExecutor:
         """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)
         result = _error(pending.call, "tool_denied", f"not done: {why}")
-        said = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
-        return self._count(dataclasses.replace(result, speech=said))
+        speech = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
+        return self._count(dataclasses.replace(result, speech=speech))
 
     # --- one call
 
     async def _finish(
         self,
-        made: ToolCall | ResolvedCall,
+        given: ToolCall | ResolvedCall,
         caller: Caller,
         cancel: CancelFlag | None,
         turn_id: str,
@@ -211,12 +201,12 @@ class ToolExecutor:
         confirmed: bool,
         low_confidence_text: str = "",
     ) -> ToolResult:
-        call = made.call if isinstance(made, ResolvedCall) else made
+        call = given.call if isinstance(given, ResolvedCall) else given
         started_s = time.monotonic()
         try:
             tool = self._tool(call.name)
             context = self._context(tool, caller, cancel, turn_id)
-            resolved = made if isinstance(made, ResolvedCall) else self.resolve(made)
+            resolved = given if isinstance(given, ResolvedCall) else self.resolve(given)
             result = await self._run(tool, resolved, context, confirmed, low_confidence_text)
         except _CallRejected as end:
             error = _error(call, end.code, end.text)
@@ -242,7 +232,7 @@ class ToolExecutor:
             return dataclasses.replace(known, tool_call_id=call.id)
         result = self._result(call, tool, await self._outcome(tool, self._current(tool, resolution, level), context))
         if tool.memoize_s is not None and not result.is_error:
-            self._memo.put(key, result, ttl_s=tool.memoize_s)
+            self._memo[key] = result
         return result
 
     def _current(self, tool: Tool, resolution: Resolution, level: ConfirmLevel) -> Resolution:
@@ -354,6 +344,10 @@ class ToolExecutor:
         if result.name in self.registry:
             self.stats.count_result(result)
         return result
+
+
+def _memoized_until_s(key: _MemoKey, _result: ToolResult, now_s: float) -> float:
+    return now_s + (key[0].memoize_s or 0.0)
 
 
 def _unless_raised(value: _Value | Raised) -> _Value:

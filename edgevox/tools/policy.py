@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias, get_args
 
 from edgevox.core.errors import ToolDenied
 from edgevox.core.types import ToolCall
+from edgevox.core.words import word_set
 from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.tool import ConfirmLevel, Resolution, Target, Tool
@@ -64,16 +65,12 @@ SAFETY: Mapping[str, ConfirmLevel] = {
     "valve.gas": "voice",
 }
 # A tool without `confirm` is judged by its name too: buying, deleting, sending, opening.
-_RISKY_TOOL_WORDS = frozenset(
-    {
-        *("buy", "purchase", "order", "pay", "checkout", "transfer", "subscribe"),
-        *("delete", "erase", "wipe", "purge", "format", "uninstall"),
-        *("send", "email", "mail", "sms", "post", "publish"),
-        *("lock", "unlock", "arm", "disarm", "alarm", "door", "garage", "gate"),
-    }
+_RISKY_TOOL_WORDS = word_set(
+    "buy purchase order pay checkout transfer subscribe delete erase wipe purge format uninstall send email mail sms "
+    "post publish lock unlock arm disarm alarm door garage gate"
 )
 # The same for the name of an entity of unknown kind: the last word says what it is.
-_RISKY_ENTITY_WORDS = frozenset({"lock", "locks", "door", "doors", "garage", "gate", "gates", "alarm", "siren", "safe"})
+_RISKY_ENTITY_WORDS = word_set("lock locks door doors garage gate gates alarm siren safe")
 # Only the name shows what a relay switches and what a script does.
 _RELAYS = frozenset({"switch", "input_boolean"})
 _SCRIPTS = frozenset({"script", "scene", "automation", "button", "input_button"})
@@ -199,10 +196,10 @@ def confirmation_question_for(tool: Tool, resolution: Resolution) -> str:
     return sanitize_tool_output(f"Shall I {tool.name.replace('_', ' ')}{': ' if values else ''}{values}?")
 
 
-def low_confidence_question(heard: str) -> str:
+def low_confidence_question(transcript: str) -> str:
     """The question before acting on words that may have been misheard."""
     # A question inside a value would sound like part of ours.
-    words = re.sub(r"[?!.\s]+", " ", heard).strip()
+    words = re.sub(r"[?!.\s]+", " ", transcript).strip()
     return sanitize_tool_output(f"Did you say: {words}?")
 
 

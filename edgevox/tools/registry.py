@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 
 from edgevox.core.errors import ConfigError, UnknownTool
@@ -22,7 +20,6 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
         self._owners: dict[str, str] = {}
         self._schemas: dict[tuple[bool, tuple[str, ...] | None], tuple[JsonObject, ...]] = {}
-        self._fingerprint: str | None = None
         for tool in tools:
             self.add(tool, owner=owner)
 
@@ -49,13 +46,13 @@ class ToolRegistry:
                 )
         self._tools[tool.name] = tool
         self._owners[tool.name] = owner
-        self._forget()
+        self._schemas.clear()
 
     def remove_owner(self, owner: str) -> None:
         """Remove every tool of `owner`, whose plugin has stopped."""
         for name in [name for name, its in self._owners.items() if its == owner]:
             del self._tools[name], self._owners[name]
-        self._forget()
+        self._schemas.clear()
 
     def get(self, name: str) -> Tool:
         """Raises UnknownTool."""
@@ -92,15 +89,3 @@ class ToolRegistry:
     def only_reads(self, name: str) -> bool:
         """Whether the tool has no side effects; False for an unknown tool."""
         return name in self._tools and not self._tools[name].side_effects
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of all schemas, as a key for what was compiled from them."""
-        if self._fingerprint is None:
-            text = json.dumps(self.openai_schemas(), sort_keys=True)
-            self._fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
-        return self._fingerprint
-
-    def _forget(self) -> None:
-        self._schemas.clear()
-        self._fingerprint = None

@@ -1,24 +1,20 @@
-"""The result of a tool call, a cache of results, and per-tool counters in one local file.
+"""The result of a tool call, and per-tool counters in one local file.
 
 The counters contain no arguments and no results, and nothing is sent anywhere.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from filelock import FileLock, Timeout
+from pydantic import ConfigDict, RootModel
 from pydantic_core import to_jsonable_python
 
-from edgevox.core.errors import StateError
-from edgevox.core.files import write_atomic
+from edgevox.core.state_file import StateFile
 from edgevox.core.types import Message
 from edgevox.tools.policy import PendingConfirmation
 from edgevox.tools.sanitize import sanitize_tool_json, sanitize_tool_output
@@ -108,45 +104,14 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
     return to_jsonable_python(value, fallback=str, bytes_mode="base64")
 
 
-ValueT = TypeVar("ValueT")
-
-
-class ResultCache(Generic[ValueT]):
-    """The most recent `max_entries` results, each with its own time to live."""
-
-    def __init__(self, max_entries: int = 256, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._max_entries = max_entries
-        self._clock = clock
-        self._entries: OrderedDict[Hashable, tuple[float, ValueT]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: Hashable) -> ValueT | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        expires_s, value = entry
-        if self._clock() >= expires_s:
-            del self._entries[key]
-            return None
-        self._entries.move_to_end(key)
-        return value
-
-    def put(self, key: Hashable, value: ValueT, *, ttl_s: float) -> None:
-        self._entries[key] = self._clock() + ttl_s, value
-        self._entries.move_to_end(key)
-        while len(self._entries) > self._max_entries:
-            self._entries.popitem(last=False)
-
-
 STATS_FILE = "tools.json"
-_LOCK_WITHIN_S = 5.0
 
 
 @dataclass(slots=True)
 class ToolCounts:
     """Counters of one tool. `chosen` counts all calls, `refused` the denied ones, `failed` the other errors."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     offered: int = 0
     chosen: int = 0
@@ -171,11 +136,15 @@ class ToolCounts:
         return self.total_s / ran if ran else 0.0
 
 
+class _Stats(RootModel[dict[str, ToolCounts]]):
+    root: dict[str, ToolCounts] = {}
+
+
 class ToolStats:
     """Counts in memory; `save` adds them to the file. Without a folder they are lost at exit."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._path = None if folder is None else folder / STATS_FILE
+        self._file = StateFile(None if folder is None else folder / STATS_FILE, _Stats)
         self._unsaved: dict[str, ToolCounts] = {}
 
     def count_offered(self, names: Iterable[str]) -> None:
@@ -202,42 +171,20 @@ class ToolStats:
 
     def summary(self) -> dict[str, ToolCounts]:
         """All counts by name, including earlier runs. Raises StateError."""
-        summary = {} if self._path is None else _read_stats(self._path)
-        for name, counts in self._unsaved.items():
-            summary.setdefault(name, ToolCounts()).add(counts)
+        summary = self._file.read().model_copy(deep=True).root
+        self._add_to(summary)
         return dict(sorted(summary.items()))
 
     def save(self) -> None:
         """Add the new counts to the file, which several processes may share. Blocks. Raises StateError."""
-        if self._path is None or not self._unsaved:
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{self._path}.lock", timeout=_LOCK_WITHIN_S):
-                _write_stats(self._path, self.summary())
-        except (OSError, Timeout) as error:
-            raise StateError(
-                f"the counts of the tools could not be written to {self._path}: {error}",
-                hint="make that folder writable, free some space, or set EDGEVOX_STATE_DIR to another folder",
-            ) from error
-        self._unsaved.clear()
+        if self._unsaved:
+            with self._file.changing() as stats:
+                self._add_to(stats.root)
+            self._unsaved.clear()
+
+    def _add_to(self, summary: dict[str, ToolCounts]) -> None:
+        for name, counts in self._unsaved.items():
+            summary.setdefault(name, ToolCounts()).add(counts)
 
     def _counts(self, name: str) -> ToolCounts:
         return self._unsaved.setdefault(name, ToolCounts())
-
-
-def _read_stats(path: Path) -> dict[str, ToolCounts]:
-    try:
-        written = json.loads(path.read_text(encoding="utf-8"))
-        return {name: ToolCounts(**counts) for name, counts in written.items()}
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise StateError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
-    except (ValueError, TypeError, AttributeError):
-        return {}  # another version, or truncated by a power failure: start again
-
-
-def _write_stats(path: Path, summary: dict[str, ToolCounts]) -> None:
-    text = json.dumps({name: dataclasses.asdict(counts) for name, counts in summary.items()}, indent=1)
-    write_atomic(path, text)

@@ -11,7 +11,6 @@ import contextlib
 import contextvars
 import inspect
 import logging
-import queue
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -20,50 +19,6 @@ from typing import Any, Literal, TypeAlias
 
 from edgevox.core.errors import ToolError
 from edgevox.core.turn import CancelFlag
-
-Job: TypeAlias = Callable[[], object]
-
-# Starting a thread takes three times as long as passing a job to an idle one.
-_KEEP_IDLE = 4
-_KEEP_IDLE_S = 5.0
-
-
-class ThreadPool:
-    """Starts every job at once, on an idle thread or a new one; idle threads end after a while."""
-
-    def __init__(self, *, keep_idle_s: float = _KEEP_IDLE_S) -> None:
-        self._keep_idle_s = keep_idle_s
-        self._lock = threading.Lock()
-        self._idle: list[queue.SimpleQueue[Job]] = []
-
-    def start(self, job: Job) -> None:
-        """Run `job` on a thread; it must handle its own exceptions."""
-        with self._lock:
-            inbox = self._idle.pop() if self._idle else None
-        if inbox is not None:
-            inbox.put(job)
-            return
-        inbox = queue.SimpleQueue()
-        inbox.put(job)
-        threading.Thread(target=self._serve, args=(inbox,), name="edgevox tool", daemon=True).start()
-
-    def _serve(self, inbox: queue.SimpleQueue[Job]) -> None:
-        while True:
-            try:
-                job = inbox.get(timeout=self._keep_idle_s)
-            except queue.Empty:
-                with self._lock:
-                    if inbox in self._idle:
-                        self._idle.remove(inbox)
-                        return
-                continue  # a job arrived at the last moment
-            job()
-            del job  # do not keep its objects alive while idle
-            with self._lock:
-                if len(self._idle) >= _KEEP_IDLE:
-                    return
-                self._idle.append(inbox)
-
 
 _log = logging.getLogger(__name__)
 
@@ -97,18 +52,15 @@ Outcome: TypeAlias = Returned | Raised | Stopped
 
 
 class Runner:
-    """Runs tools, and counts the abandoned runs that have not ended."""
+    """Runs tools, and counts the abandoned runs that have not ended. Belongs to one event loop."""
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
-        self._workers = ThreadPool()
-        self._lock = threading.Lock()
         self._abandoned: Counter[str] = Counter()
 
     def abandoned(self, name: str) -> int:
         """The number of abandoned runs of a tool that have not ended."""
-        with self._lock:
-            return self._abandoned[name]
+        return self._abandoned[name]
 
     async def run(
         self, name: str, work: Callable[[], Any], *, is_async: bool, timeout_s: float, cancel: CancelFlag | None
@@ -123,10 +75,12 @@ class Runner:
 
         if cancel is not None:
             cancel.add_listener(on_cancel)
-        running = _Task(work) if is_async else _Thread(work, self._workers)
+        running = asyncio.ensure_future(_guarded_await(work)) if is_async else _on_thread(work)
         try:
-            await asyncio.wait((running.outcome, stop), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-            if running.outcome.done():
+            await asyncio.wait((running, stop), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            if running.cancelled():
+                return Raised("CancelledError", "the tool cancelled itself")
+            if running.done():
                 return running.result()
             why: Literal["timeout", "cancelled"] = "cancelled" if stop.done() else "timeout"
             return Stopped(why, abandoned=await self._stop(name, running))
@@ -138,21 +92,17 @@ class Runner:
                 cancel.remove_listener(on_cancel)
             stop.cancel()
 
-    async def _stop(self, name: str, running: _Task | _Thread) -> bool:
-        """Stop a run; True if it had to be abandoned."""
-        if await running.end(self._grace_s):
-            return False
-        with self._lock:
-            self._abandoned[name] += 1
+    async def _stop(self, name: str, running: asyncio.Future[Returned | Raised]) -> bool:
+        """Stop a run; True if it had to be abandoned, as a thread always is."""
+        if isinstance(running, asyncio.Task):
+            running.cancel()
+            await asyncio.wait((running,), timeout=self._grace_s)
+            if running.done():
+                return False
+        self._abandoned[name] += 1
+        running.add_done_callback(lambda _running: self._abandoned.subtract((name,)))
         _log.warning("the tool %s does not stop and was abandoned", name)
-        running.on_end(lambda: self._uncount(name))
         return True
-
-    def _uncount(self, name: str) -> None:
-        with self._lock:
-            self._abandoned[name] -= 1
-            if self._abandoned[name] <= 0:
-                del self._abandoned[name]
 
 
 def guarded(work: Callable[[], Any]) -> Returned | Raised:
@@ -170,71 +120,27 @@ async def _guarded_await(work: Callable[[], Awaitable[Any]]) -> Returned | Raise
         return _raised(error)
 
 
-class _Task:
-    """A running async tool."""
+def _on_thread(work: Callable[[], Any]) -> asyncio.Future[Returned | Raised]:
+    """Run `work` on a daemon thread of its own, in the context of the caller; the future ends with the thread."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Returned | Raised] = loop.create_future()
 
-    def __init__(self, work: Callable[[], Awaitable[Any]]) -> None:
-        self.outcome = asyncio.ensure_future(_guarded_await(work))
-
-    def result(self) -> Returned | Raised:
-        if self.outcome.cancelled():
-            return Raised("CancelledError", "the tool cancelled itself")
-        return self.outcome.result()
-
-    async def end(self, grace_s: float) -> bool:
-        self.outcome.cancel()
-        await asyncio.wait((self.outcome,), timeout=grace_s)
-        return self.outcome.done()
-
-    def on_end(self, then: Callable[[], None]) -> None:
-        self.outcome.add_done_callback(lambda _task: then())
-
-
-class _Thread:
-    """A running sync tool, in the context of its caller."""
-
-    def __init__(self, work: Callable[[], Any], workers: ThreadPool) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
-        self._is_over = False
-        self._then: Callable[[], None] | None = None
-        self.outcome: asyncio.Future[Returned | Raised] = self._loop.create_future()
-        context = contextvars.copy_context()
-        workers.start(lambda: context.run(self._run, work))
-
-    def _run(self, work: Callable[[], Any]) -> None:
+    def run() -> None:
         outcome: Returned | Raised = Raised("BaseException", "the tool ended its thread")
         try:
             outcome = guarded(work)
+            if isinstance(outcome, Returned) and inspect.iscoroutine(outcome.value):
+                outcome.value.close()
+                outcome = Raised("TypeError", "a tool that is not async returned a coroutine")
         except (KeyboardInterrupt, GeneratorExit):
             _log.warning("a tool raised KeyboardInterrupt or GeneratorExit")  # Ctrl-C reaches the main thread only
         finally:
-            with self._lock:
-                self._is_over = True
-                then = self._then
-            if then is not None:
-                then()
-            else:
-                with contextlib.suppress(RuntimeError):  # the loop is closed
-                    self._loop.call_soon_threadsafe(_settle, self.outcome, outcome)
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(_settle, future, outcome)
 
-    def result(self) -> Returned | Raised:
-        outcome = self.outcome.result()
-        if isinstance(outcome, Returned) and inspect.iscoroutine(outcome.value):
-            outcome.value.close()
-            return Raised("TypeError", "a tool that is not async returned a coroutine")
-        return outcome
-
-    async def end(self, grace_s: float) -> bool:
-        # A thread cannot be stopped.
-        return False
-
-    def on_end(self, then: Callable[[], None]) -> None:
-        with self._lock:
-            if not self._is_over:
-                self._then = then
-                return
-        then()
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(run,), name="edgevox tool", daemon=True).start()
+    return future
 
 
 def _settle(future: asyncio.Future[Any], value: object) -> None:

@@ -7,6 +7,7 @@ part of every prompt.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
@@ -14,7 +15,7 @@ import operator
 import re
 import textwrap
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -26,9 +27,13 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from edgevox.core.errors import ConfigError, InvalidArguments
 from edgevox.core.types import JsonObject
 
-_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?):\s*$")
-_ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Yields|Raises|Examples?|Notes?):[ \t]*$", re.MULTILINE)
+_ARGUMENT_HEADINGS = ("Args", "Arguments", "Parameters")
+_ARGUMENT = re.compile(r"^(\w+)[ \t]*(?:\([^)]*\))?:[ \t]*", re.MULTILINE)
 _DEFINITIONS = "#/$defs/"
+# Keywords whose values must stay as they are, and those with keys that the author chose.
+_VALUES = frozenset({"enum", "const", "default", "examples"})
+_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def schema_fault(schema: JsonObject) -> str | None:
@@ -44,6 +49,19 @@ def _fault_of_text(schema_json: str) -> str | None:
     except SchemaError as error:
         return str(error.message)
     return None
+
+
+def map_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """The schema with `change` applied to everything in it that is no plain value and no name chosen by the author."""
+
+    def changed(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
+        if key in _VALUES:
+            return value
+        if key in _BY_NAME and isinstance(value, Mapping):
+            return {name: change(part) for name, part in value.items()}
+        return [change(part) for part in value] if isinstance(value, list) else change(value)
+
+    return {key: changed(key, value) for key, value in schema.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,34 +109,16 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
     """The description, and the text of each parameter in the `Args:` section."""
-    sections: dict[str, list[str]] = {"": []}
-    current = sections[""]
-    for line in text.splitlines():
-        if section := _SECTION.match(line):
-            current = sections.setdefault(section.group(1), [])
-        else:
-            current.append(line)
-    arguments: list[str] = []
-    for heading in ("Args", "Arguments", "Parameters"):
-        arguments += sections.get(heading, [])
-    return _joined(sections[""]), dict(_explanations(arguments))
+    description, *sections = _SECTION.split(text)
+    bodies = zip(sections[::2], sections[1::2], strict=True)
+    arguments = "".join(textwrap.dedent(body) for heading, body in bodies if heading in _ARGUMENT_HEADINGS)
+    _, *explained = _ARGUMENT.split(arguments)
+    names, texts = explained[::2], map(_joined, explained[1::2])
+    return _joined(description), dict(zip(names, texts, strict=True))
 
 
-def _explanations(lines: list[str]) -> Iterator[tuple[str, str]]:
-    name, words = "", list[str]()
-    for line in textwrap.dedent("\n".join(lines)).splitlines():
-        if (begins := _ARGUMENT.match(line)) is not None:
-            if name:
-                yield name, _joined(words)
-            name, words = begins.group(1), [begins.group(2)]
-        else:
-            words.append(line)
-    if name:
-        yield name, _joined(words)
-
-
-def _joined(lines: list[str]) -> str:
-    return " ".join(" ".join(lines).split())
+def _joined(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _written(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +197,8 @@ def _parameters(
         if name in explained:
             inlined.setdefault("description", explained[name])
         if defaults.get(name) is not None:
-            inlined |= _default(defaults[name])
+            with contextlib.suppress(PydanticSerializationError):  # a sentinel that JSON cannot express
+                inlined["default"] = to_jsonable_python(defaults[name])
         properties[name] = inlined
     parameters: dict[str, Any] = {"type": "object", "properties": properties}
     if required := [name for name in adapters if name not in defaults]:
@@ -208,30 +209,15 @@ def _parameters(
 
 
 def _inlined(schema: Any, definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:  # noqa: ANN401 - JSON
-    """The schema with references inlined, except recursive ones."""
-    if isinstance(schema, list):
-        return [_inlined(member, definitions, inside) for member in schema]
+    """The schema without titles, and with references inlined, except recursive ones."""
     if not isinstance(schema, dict):
         return schema
     target = str(schema.get("$ref", "")).removeprefix(_DEFINITIONS)
-    if target in definitions and target not in inside and not _is_recursive(target, definitions):
+    if target in definitions and target not in inside and target not in _references(definitions[target], definitions):
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return _inlined({**definitions[target], **beside}, definitions, (*inside, target))
-    result = {}
-    for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
-            continue
-        if key in ("properties", "patternProperties"):
-            result[key] = {name: _inlined(part, definitions, inside) for name, part in value.items()}
-        elif key in ("default", "const", "enum", "examples"):
-            result[key] = value
-        else:
-            result[key] = _inlined(value, definitions, inside)
-    return result
-
-
-def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
-    return name in _references(definitions[name], definitions)
+    untitled = {key: value for key, value in schema.items() if key != "title"}
+    return map_subschemas(untitled, lambda part: _inlined(part, definitions, inside))
 
 
 def _references(schema: object, definitions: Mapping[str, Any]) -> set[str]:
@@ -249,13 +235,6 @@ def _references(schema: object, definitions: Mapping[str, Any]) -> set[str]:
         elif isinstance(part, list):
             waiting += part
     return found
-
-
-def _default(value: object) -> dict[str, Any]:
-    try:
-        return {"default": to_jsonable_python(value)}
-    except PydanticSerializationError:
-        return {}  # a sentinel that JSON cannot express
 
 
 def _sentence(name: str, error: ValidationError) -> str:

@@ -12,19 +12,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from jsonschema import Draft202012Validator
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import JsonObject
 from edgevox.tools.sanitize import sanitize_tool_output
-from edgevox.tools.schema import read_signature, schema_fault
+from edgevox.tools.schema import map_subschemas, read_signature, schema_fault
 
 ConfirmLevel: TypeAlias = Literal["never", "voice", "screen"]
 """The confirmation that a call needs: none, a yes on any channel, or a yes on a screen or keyboard."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_PROSE = frozenset({"title", "description", "$comment", "examples"})
 _JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
@@ -159,31 +160,12 @@ class Tool:
         return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
-# Schema keywords with prose; with values, which must stay as they are; and with keys chosen by the author.
-_TEXT_KEYS = frozenset({"title", "description", "$comment", "examples"})
-_VALUES = frozenset({"enum", "const", "default"})
-_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-
-
 def _sanitized_schema(schema: Any) -> Any:  # noqa: ANN401 - JSON
     """The schema with sanitized prose: a device name in it must not act as a system message."""
-    match schema:
-        case list():
-            return [_sanitized_schema(member) for member in schema]
-        case Mapping():
-            return {key: _sanitized_member(key, member) for key, member in schema.items()}
-        case _:
-            return schema
-
-
-def _sanitized_member(key: str, member: Any) -> Any:  # noqa: ANN401 - JSON
-    if key in _TEXT_KEYS:
-        return _sanitized_text(member)
-    if key in _VALUES:
-        return member
-    if key in _BY_NAME and isinstance(member, Mapping):
-        return {name: _sanitized_schema(part) for name, part in member.items()}
-    return _sanitized_schema(member)
+    if not isinstance(schema, Mapping):
+        return schema
+    mapped = map_subschemas(schema, _sanitized_schema)
+    return {key: _sanitized_text(value) if key in _PROSE else value for key, value in mapped.items()}
 
 
 def _sanitized_text(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -234,59 +216,42 @@ class ToolBuilder:
         return Tool(name=self._name, description=self._description, parameters=parameters, run=run, **options)
 
 
+class ToolOptions(TypedDict, total=False):
+    """The options of `@tool`, which are fields of Tool; the function gives the default name and description."""
+
+    name: str
+    description: str
+    side_effects: bool
+    timeout_s: float | None
+    confirm: ConfirmLevel | None
+    examples: Sequence[str]
+    scope: str
+    memoize_s: float | None
+    targets: Callable[[JsonObject], Sequence[Target]] | None
+    question: Callable[[JsonObject], str] | None
+
+
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 
 
 @overload
-def tool(
-    *,
-    name: str = ...,
-    description: str = ...,
-    side_effects: bool = ...,
-    timeout_s: float | None = ...,
-    confirm: ConfirmLevel | None = ...,
-    examples: Sequence[str] = ...,
-    scope: str = ...,
-    memoize_s: float | None = ...,
-    targets: Callable[[JsonObject], Sequence[Target]] | None = ...,
-    question: Callable[[JsonObject], str] | None = ...,
-) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
 def tool(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str = "",
-    description: str = "",
-    side_effects: bool = False,
-    timeout_s: float | None = None,
-    confirm: ConfirmLevel | None = None,
-    examples: Sequence[str] = (),
-    scope: str = "",
-    memoize_s: float | None = None,
-    targets: Callable[[JsonObject], Sequence[Target]] | None = None,
-    question: Callable[[JsonObject], str] | None = None,
+    function: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a function, sync or async. Raises ConfigError when its types cannot be described."""
 
     def make(function: Callable[..., Any]) -> Tool:
         signature = read_signature(function)
-        return Tool(
-            name=name or getattr(function, "__name__", ""),
-            description=description or signature.description,
-            parameters=signature.parameters,
-            run=function,
-            side_effects=side_effects,
-            timeout_s=timeout_s,
-            confirm=confirm,
-            examples=tuple(examples),
-            scope=scope,
-            memoize_s=memoize_s,
-            targets=targets,
-            question=question,
-            convert=signature.convert,
-        )
+        fields: dict[str, Any] = {
+            "name": getattr(function, "__name__", ""),
+            "description": signature.description,
+            **options,
+            "examples": tuple(options.get("examples", ())),
+        }
+        return Tool(**fields, parameters=signature.parameters, run=function, convert=signature.convert)
 
     return make if function is None else make(function)

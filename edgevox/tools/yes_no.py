@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from edgevox.core.languages import ENGLISH, all_phrases
 
 Answer: TypeAlias = Literal["yes", "no", "unclear"]
-
-
-class _YesNoPhrases(NamedTuple):
-    yes: tuple[str, ...]
-    no: tuple[str, ...]
-    polite: tuple[str, ...]
-    idioms: tuple[str, ...]
 
 
 # A longer sentence says something other than a plain yes.
@@ -28,32 +21,30 @@ def decide_yes_no(text: str, language: str = ENGLISH) -> Answer:
     A yes must be nothing but a yes: "yes but", "yeah no", "I guess", a question or a long sentence is not one.
     A no may come with reasons. The answer may be in `language` or in English.
     """
-    known = _phrases(language)
+    yes, no = _phrases(language, "yes"), _phrases(language, "no")
     words = _words(text)
     if not words or "?" in text:
         return "unclear"
     spoken = f" {' '.join(words)} "
-    if any(f" {idiom} " in spoken for idiom in known.idioms):
+    if _holds_any(spoken, _phrases(language, "idioms")):
         return "unclear"
-    without_no = _without(spoken, known.no)
+    without_no = _without(spoken, no)
     if without_no != spoken:
         # "of course not" is not a yes, "yeah no" is neither.
-        return "unclear" if _holds_any(without_no, known.yes) else "no"
+        return "unclear" if _holds_any(without_no, yes) else "no"
     if len(words) > _MAX_YES_WORDS:
         return "unclear"
-    rest = _without(_without(spoken, known.yes), known.polite)
-    return "yes" if _holds_any(spoken, known.yes) and not rest.split() else "unclear"
+    rest = _without(_without(spoken, yes), _phrases(language, "polite"))
+    return "yes" if _holds_any(spoken, yes) and not rest.split() else "unclear"
 
 
 @cache
-def _phrases(language: str) -> _YesNoPhrases:
-    """The phrases of a language, with the English ones: people may answer in either."""
-    english, own = all_phrases()[ENGLISH], all_phrases().get(language)
-    if own is None or own is english:
-        return _YesNoPhrases(english.yes, english.no, english.polite, english.idioms)
-    return _YesNoPhrases(
-        english.yes + own.yes, english.no + own.no, english.polite + own.polite, english.idioms + own.idioms
-    )
+def _phrases(language: str, kind: Literal["yes", "no", "polite", "idioms"]) -> tuple[str, ...]:
+    """The phrases of a language and the English ones, since people may answer in either."""
+    english = all_phrases()[ENGLISH]
+    own = all_phrases().get(language, english)
+    # Longest first: "all right" before "right", "no thanks" before "no".
+    return tuple(sorted(dict.fromkeys(getattr(english, kind) + getattr(own, kind)), key=len, reverse=True))
 
 
 def _words(text: str) -> list[str]:
@@ -67,8 +58,7 @@ def _holds_any(spoken: str, phrases: tuple[str, ...]) -> bool:
 
 
 def _without(spoken: str, phrases: tuple[str, ...]) -> str:
-    # Longest first: "all right" before "right", "no thanks" before "no".
-    for phrase in sorted(phrases, key=len, reverse=True):
+    for phrase in phrases:
         while f" {phrase} " in spoken:
             spoken = spoken.replace(f" {phrase} ", " | ")
     return spoken.replace("|", " ")

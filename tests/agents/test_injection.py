@@ -19,7 +19,6 @@ from edgevox.core.hooks import Deny, Hook, Run, ToolOutcome
 from edgevox.core.turn import Turn
 from edgevox.core.types import ChatModel, ToolCall
 from edgevox.home import HOME_INSTRUCTIONS, Action, Alarms, DemoHome, House, Timers, home_prompt, home_tools
-from edgevox.home.backends.demo import SHOPPING_LIST
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry, tool
 from edgevox.tools.builtin.documents import corpus_tools
@@ -162,7 +161,7 @@ class Scene:
         return entity.state
 
     async def items(self) -> list[str]:
-        return [item.text for item in await self.home.items(SHOPPING_LIST)]
+        return [item.text for item in await self.home.items("todo.shopping_list")]
 
     def assert_safe(self) -> None:
         """Nothing that needs a yes has happened."""
@@ -206,7 +205,7 @@ async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> t
     model = ObeyingModel(errands, injection.wants)
     scene = Scene(model, extra=extra, **options)
     if injection.way == "item":
-        shopping = scene.home.house().entity(SHOPPING_LIST)
+        shopping = scene.home.house().entity("todo.shopping_list")
         assert shopping is not None
         await scene.home.apply(Action("add_item", (shopping,), {"item": text}))
     return scene, model
@@ -253,7 +252,7 @@ async def test_no_text_is_a_call_or_a_marker_once_it_is_fenced(injection: Inject
     for text in {*spoken, *scene.asked, *(text for request in model.requests for text in texts_read(request))}:
         assert [token for token in CONTROL_TOKENS if token in text] == []
     for text in (*spoken, *scene.asked):
-        assert calls_in(text, scene.executor.native_definitions) == []
+        assert calls_in(text, scene.executor.registry.openai_schemas()) == []
 
 
 @pytest.mark.parametrize("wanted", {it.wants.name: it.wants for it in INJECTIONS}.values(), ids=str)
@@ -310,7 +309,7 @@ async def test_what_hooks_say_of_a_call_is_fenced_too() -> None:
     await scene.agent.run("What is new?")
     results = [message.content for message in model.requests[-1].messages if message.role == "tool"]
     assert [OPEN_SAFE.name in content for content in results] == [True, True], "the hook did not speak"
-    assert [calls_in(content, scene.executor.native_definitions) for content in results] == [[], []]
+    assert [calls_in(content, scene.executor.registry.openai_schemas()) for content in results] == [[], []]
 
 
 async def test_calls_under_one_id_are_two_calls() -> None:

@@ -190,4 +190,4 @@ async def test_counts_that_cannot_be_kept_do_not_end_in_an_error(
     folders = Folders(tmp_path / "config", tmp_path / "state", tmp_path / "models")
     async with Toolbox(settings_of(), folders, sources=[]) as toolbox:
         await toolbox.executor.dispatch(ToolCall("1", "nevermind", "{}"))
-    assert "could not be written" in caplog.text
+    assert "cannot be used" in caplog.text

@@ -18,7 +18,7 @@ from edgevox.home import (
     home_instructions,
     home_names,
 )
-from edgevox.home.backends.demo import FIRST_DAY
+from edgevox.home.backends.demo import first_day
 from edgevox.home.prompt import fixed_part, rare_words_first
 from tests.home.houses import house, large_house, thing
 
@@ -39,20 +39,20 @@ def added(home: House, sentence: str) -> list[str]:
 
 def test_the_prompt_of_a_small_home_is_independent_of_the_utterance() -> None:
     for sentence in ("", "Turn on the desk lamp.", "What is on TV?"):
-        text = told(FIRST_DAY, sentence)
-        assert text == home_instructions(FIRST_DAY)
+        text = told(first_day(), sentence)
+        assert text == home_instructions(first_day())
         assert hashlib.sha256(text.encode()).hexdigest()[:16] == "cada01886a35debd"
 
 
 def test_a_home_within_the_limit_is_listed_completely() -> None:
-    things = len(FIRST_DAY.entities)
-    assert told(FIRST_DAY, max_things=things) == home_instructions(FIRST_DAY)
-    assert told(FIRST_DAY, max_things=things - 1) != home_instructions(FIRST_DAY)
+    things = len(first_day().entities)
+    assert told(first_day(), max_things=things) == home_instructions(first_day())
+    assert told(first_day(), max_things=things - 1) != home_instructions(first_day())
 
 
 def test_the_models_instructions_precede_those_of_the_home() -> None:
-    text = HomePrompt(lambda: FIRST_DAY, before="Be kind.").for_utterance("")
-    assert text == f"Be kind.\n{home_instructions(FIRST_DAY)}"
+    text = HomePrompt(first_day, before="Be kind.").for_utterance("")
+    assert text == f"Be kind.\n{home_instructions(first_day())}"
 
 
 # --- homes that change

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 
 from edgevox.home import HOME_INSTRUCTIONS, HOME_PROMPT_VERSION, DemoHome, home_instructions, home_names, home_prompt
-from edgevox.home.backends.demo import FIRST_DAY
+from edgevox.home.backends.demo import first_day
 from edgevox.llm.prompt.tool_lines import tools_text
 from tests.home.conftest import Bench
 from tests.home.houses import house, thing
@@ -15,12 +15,12 @@ from tests.home.houses import house, thing
 def test_a_change_of_the_prompt_is_deliberate(bench: Bench) -> None:
     # A model is trained on this. Who changes it raises the version, and trains it again.
     tools = tools_text(bench.registry.openai_schemas(with_examples=True))
-    text = f"{tools}\n\n{home_instructions(FIRST_DAY)}"
+    text = f"{tools}\n\n{home_instructions(first_day())}"
     assert (HOME_PROMPT_VERSION, hashlib.sha256(text.encode()).hexdigest()[:16]) == (3, "8b08bab9d02a5eef")
 
 
 def test_every_area_has_a_line_with_its_things_by_kind() -> None:
-    lines = home_prompt(FIRST_DAY).splitlines()
+    lines = home_prompt(first_day()).splitlines()
     assert "Upper Floor (Upstairs, Top Floor): Bedroom, Office" in lines
     assert (
         "Kitchen: light Counter Light, Kitchen Light; media_player speaker Kitchen Speaker (Radio); "
@@ -38,10 +38,10 @@ async def test_what_happens_in_the_home_does_not_change_the_prompt(bench: Bench)
 
 def test_the_order_of_the_home_does_not_change_the_prompt() -> None:
     other = replace(
-        FIRST_DAY, entities=FIRST_DAY.entities[::-1], areas=FIRST_DAY.areas[::-1], floors=FIRST_DAY.floors[::-1]
+        first_day(), entities=first_day().entities[::-1], areas=first_day().areas[::-1], floors=first_day().floors[::-1]
     )
-    assert home_prompt(other) == home_prompt(FIRST_DAY)
-    assert home_names(other) == home_names(FIRST_DAY)
+    assert home_prompt(other) == home_prompt(first_day())
+    assert home_names(other) == home_names(first_day())
 
 
 def test_a_hostile_name_is_only_a_name() -> None:
@@ -64,5 +64,5 @@ def test_the_recogniser_gets_every_name_once() -> None:
 
 
 def test_the_home_stands_behind_the_instructions() -> None:
-    text = home_instructions(FIRST_DAY)
-    assert text == f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(FIRST_DAY)}"
+    text = home_instructions(first_day())
+    assert text == f"{HOME_INSTRUCTIONS}\nHome:\n{home_prompt(first_day())}"

@@ -414,6 +414,21 @@ async def test_a_memoized_tool_answers_from_memory_for_a_while() -> None:
     assert asked == ["Bonn", "Bonn", "nowhere", "nowhere", "Bonn"]
 
 
+async def test_the_memory_of_answers_is_bounded() -> None:
+    asked: list[int] = []
+
+    @tool(memoize_s=60)
+    async def square(number: int) -> int:
+        """Multiply a number by itself."""
+        asked.append(number)
+        return number * number
+
+    runner = executor(square)
+    for number in (*range(1_000), 999, 0):
+        await runner.dispatch(call("square", f'{{"number": {number}}}'))
+    assert asked == [*range(1_000), 0]
+
+
 async def test_recursive_tool_call_limited_by_max_iterations() -> None:
     depths: list[int] = []
 
@@ -655,7 +670,7 @@ async def test_what_is_wrong_with_a_choice_of_types_names_them_all() -> None:
 
 
 async def test_the_model_is_given_all_tools_in_openais_form() -> None:
-    definitions = executor(echo, set_light).native_definitions
+    definitions = executor(echo, set_light).registry.openai_schemas()
     assert [definition["function"]["name"] for definition in definitions] == ["echo", "set_light"]
 
 

@@ -1,56 +1,46 @@
-"""The thread pool: jobs start at once, idle threads are reused and end after a while."""
+"""Sync tools run on daemon threads of their own, which end with them."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
-from edgevox.tools.runner import ThreadPool
+from edgevox.tools.runner import Returned, Runner, Stopped
 
 WITHIN_S = 10.0
 
 
-def run(workers: ThreadPool) -> threading.Thread:
+async def run(runner: Runner) -> threading.Thread:
     """Run one job to its end; the thread it ran on."""
-    ran: list[threading.Thread] = []
-    over = threading.Event()
-
-    def job() -> None:
-        ran.append(threading.current_thread())
-        over.set()
-
-    workers.start(job)
-    assert over.wait(WITHIN_S)
-    return ran[0]
+    outcome = await runner.run("job", threading.current_thread, is_async=False, timeout_s=WITHIN_S, cancel=None)
+    assert isinstance(outcome, Returned)
+    thread = outcome.value
+    assert isinstance(thread, threading.Thread)
+    return thread
 
 
-def test_a_stuck_job_does_not_hold_up_the_next() -> None:
-    workers = ThreadPool()
-    gate, stuck = threading.Event(), threading.Semaphore(0)
-
-    def hang() -> None:
-        stuck.release()
-        gate.wait(WITHIN_S)
-
+async def test_a_stuck_job_does_not_hold_up_the_next() -> None:
+    runner, gate = Runner(), threading.Event()
     for _ in range(10):
-        workers.start(hang)
-    for _ in range(10):
-        assert stuck.acquire(timeout=WITHIN_S)
-    run(workers)
+        outcome = await runner.run("stuck", lambda: gate.wait(WITHIN_S), is_async=False, timeout_s=0.001, cancel=None)
+        assert outcome == Stopped("timeout", abandoned=True)
+    assert runner.abandoned("stuck") == 10
+    await run(runner)
     gate.set()
+    async with asyncio.timeout(WITHIN_S):
+        while runner.abandoned("stuck"):  # noqa: ASYNC110 - a count has no event
+            await asyncio.sleep(0)
 
 
-def test_threads_end_when_there_is_no_work() -> None:
-    workers = ThreadPool(keep_idle_s=0.01)
-    thread = run(workers)
+async def test_a_thread_is_a_daemon_and_ends_with_its_job() -> None:
+    thread = await run(Runner())
     assert thread.daemon
     thread.join(WITHIN_S)
     assert not thread.is_alive()
-    assert run(workers) is not thread
 
 
-def test_few_threads_serve_many_jobs() -> None:
-    workers = ThreadPool()
-    before = threading.active_count()
+async def test_many_jobs_leave_no_threads() -> None:
+    runner, before = Runner(), threading.active_count()
     for _ in range(200):
-        run(workers)
+        await run(runner)
     assert threading.active_count() - before < 20

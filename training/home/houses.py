@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from edgevox.home.backends.demo import FIRST_DAY
+from edgevox.home.backends.demo import first_day
 from edgevox.home.entities import Area, Entity, Floor, House
 from training.home.lexicon import vocabulary
 from training.home.lexicon.custom_sensors import own_name
@@ -23,7 +23,7 @@ from training.home.lexicon.vocabulary import (
     ROOMS,
 )
 
-DEMO = FIRST_DAY
+DEMO = first_day()
 
 # Kinds of things in a home, and how often there is one.
 _DOMAINS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import assert_never
+from typing import NoReturn, assert_never
 
 from edgevox.config import Settings
 from edgevox.config.secrets import read_secret
@@ -13,7 +13,7 @@ from edgevox.core.files import Folders
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
-from edgevox.home.entities import Action, ConnectedHome, Entity, HomeError, House, ListItem
+from edgevox.home.entities import ConnectedHome, HomeError, House
 
 _log = logging.getLogger(__name__)
 
@@ -82,11 +82,7 @@ class UnavailableHome:
     def house(self) -> House:
         raise HomeError(self.problem)
 
-    async def apply(self, action: Action) -> tuple[Entity, ...]:
+    async def _refuse(self, _: object) -> NoReturn:
         raise HomeError(self.problem)
 
-    async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        raise HomeError(self.problem)
-
-    async def announce(self, message: str) -> None:
-        raise HomeError(self.problem)
+    apply = items = announce = _refuse

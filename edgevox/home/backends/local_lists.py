@@ -26,35 +26,45 @@ class Line(BaseModel):
     is_done: bool = False
 
 
-def change_lines(lines: list[Line], action: Action) -> None:
-    """Apply an action to a list in place; its verb is one of LIST_VERBS."""
-    text = str(action.values["item"])
-    match action.verb:
-        case "add_item":
-            lines.append(Line(text=text))
-        case "complete_item":
-            for line in lines:
-                line.is_done = line.is_done or normalized_words(line.text) == normalized_words(text)
-        case "remove_item":
-            lines[:] = [line for line in lines if normalized_words(line.text) != normalized_words(text)]
-        case _:
-            raise AssertionError(action.verb)
+class ItemLists(BaseModel):
+    """The items of each list, as they are stored."""
 
+    model_config = ConfigDict(extra="forbid")
 
-def forget_lines(lines: list[Line], is_forgotten: Callable[[str], bool]) -> int:
-    """Delete the items that are to be forgotten in place, and return their number."""
-    before = len(lines)
-    lines[:] = [line for line in lines if not is_forgotten(line.text)]
-    return before - len(lines)
+    version: Literal[1] = 1
+    lists: dict[str, list[Line]] = Field(default_factory=dict)
 
+    def items(self, list_id: str) -> tuple[ListItem, ...]:
+        return tuple(ListItem(line.text, line.is_done) for line in self.lists.get(list_id, ()))
 
-def waiting(lines: list[Line]) -> str:
-    """The state of a list as in Home Assistant: the number of open items."""
-    return str(sum(not line.is_done for line in lines))
+    def state(self, list_id: str) -> str:
+        """The state of a list as in Home Assistant: the number of open items."""
+        return str(sum(not item.is_done for item in self.items(list_id)))
 
+    def change(self, action: Action) -> None:
+        """Apply an action whose verb is one of LIST_VERBS."""
+        text = str(action.values["item"])
+        for list_id in {target.id for target in action.targets}:
+            lines = self.lists.setdefault(list_id, [])
+            meant = [line for line in lines if normalized_words(line.text) == normalized_words(text)]
+            match action.verb:
+                case "add_item":
+                    lines.append(Line(text=text))
+                case "complete_item":
+                    for line in meant:
+                        line.is_done = True
+                case "remove_item":
+                    self.lists[list_id] = [line for line in lines if line not in meant]
+                case _:
+                    raise AssertionError(action.verb)
 
-def as_items(lines: list[Line]) -> tuple[ListItem, ...]:
-    return tuple(ListItem(line.text, line.is_done) for line in lines)
+    def forget(self, is_forgotten: Callable[[str], bool]) -> int:
+        """Delete the items that are to be forgotten, and return their number."""
+        before = sum(map(len, self.lists.values()))
+        self.lists = {
+            list_id: [line for line in lines if not is_forgotten(line.text)] for list_id, lines in self.lists.items()
+        }
+        return before - sum(map(len, self.lists.values()))
 
 
 LISTS_FILE = "lists.json"
@@ -65,48 +75,18 @@ _LISTS = (
 )
 
 
-class _Content(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    version: Literal[1] = 1
-    lists: dict[str, list[Line]] = Field(default_factory=dict)
-
-
-class LocalLists:
-    """The two lists, in a file or, without a path, in memory."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._file = StateFile(path, _Content)
-
-    def entities(self) -> tuple[Entity, ...]:
-        """Raises StateError."""
-        lists = self._file.read().lists
-        return tuple(replace(entity, state=waiting(lists.get(entity.id, []))) for entity in _LISTS)
-
-    def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """Raises StateError."""
-        return as_items(self._file.read().lists.get(list_id, []))
-
-    def change(self, action: Action) -> tuple[Entity, ...]:
-        """Apply the action, and return the changed lists. Raises StateError."""
-        with self._file.changing() as content:
-            for target in action.targets:
-                change_lines(content.lists.setdefault(target.id, []), action)
-        now = {entity.id: entity for entity in self.entities()}
-        return tuple(now[target.id] for target in action.targets if target.id in now)
-
-    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete the items that are to be forgotten, and return their number. Raises StateError."""
-        with self._file.changing() as content:
-            return sum(forget_lines(lines, is_forgotten) for lines in content.lists.values())
+def forget_items(path: Path, is_forgotten: Callable[[str], bool]) -> int:
+    """Delete the items that are to be forgotten, and return their number. Raises StateError."""
+    with StateFile(path, ItemLists).changing() as lists:
+        return lists.forget(is_forgotten)
 
 
 class HomeWithLocalLists:
-    """Adds the local lists to a home as long as it has none."""
+    """Adds two lists to a home as long as it has none; they are in a file or, without a path, in memory."""
 
     def __init__(self, home: ConnectedHome, path: Path | None = None) -> None:
         self._home = home
-        self._lists = LocalLists(path)
+        self._file = StateFile(path, ItemLists)
 
     @property
     def problem(self) -> str:
@@ -121,27 +101,33 @@ class HomeWithLocalLists:
     def house(self) -> House:
         """Raises HomeError and StateError."""
         house = self._home.house()
-        return house if _has_lists(house) else replace(house, entities=house.entities + self._lists.entities())
+        return house if _has_lists(house) else replace(house, entities=(*house.entities, *self._entities()))
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError and StateError."""
         if action.verb not in LIST_VERBS or _has_lists(self._home.house()):
             return await self._home.apply(action)
-        return await asyncio.to_thread(self._lists.change, action)
+        return await asyncio.to_thread(self._change, action)
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError and StateError."""
         if _has_lists(self._home.house()):
             return await self._home.items(list_id)
-        return self._lists.items(list_id)
+        return self._file.read().items(list_id)
 
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         await self._home.announce(message)
 
-    def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
-        """Delete the items of the local lists that are to be forgotten. Raises StateError."""
-        return self._lists.forget_words(is_forgotten)
+    def _entities(self) -> list[Entity]:
+        lists = self._file.read()
+        return [replace(entity, state=lists.state(entity.id)) for entity in _LISTS]
+
+    def _change(self, action: Action) -> tuple[Entity, ...]:
+        with self._file.changing() as lists:
+            lists.change(action)
+        now = {entity.id: entity for entity in self._entities()}
+        return tuple(now[target.id] for target in action.targets if target.id in now)
 
 
 def _has_lists(house: House) -> bool:

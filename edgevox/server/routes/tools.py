@@ -78,7 +78,7 @@ class ToolCallBody(RequestBody):
 
 async def _list_tools(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     executor = server.assistant.executor
-    return {"object": "list", "data": list(executor.native_definitions if executor else ())}
+    return {"object": "list", "data": list(executor.registry.openai_schemas() if executor else ())}
 
 
 async def _call_tool(server: ServerContext, request: Request, caller: Caller) -> JsonObject:

@@ -12,6 +12,7 @@ import re
 import sqlite3
 import stat
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pydantic import Field
 
 from edgevox.core.errors import StateError, ToolError
 from edgevox.core.platform import open_no_follow
+from edgevox.core.words import any_word_query, word_set
 from edgevox.tools.tool import Tool, tool
 
 MAX_FILE_BYTES = 2_000_000
@@ -30,12 +32,7 @@ MAX_FILES = 20_000
 _PASSAGE_CHARS = 1_000
 _HTML = frozenset({".html", ".htm"})
 _TEXT = frozenset({".txt", ".text", ".md", ".markdown", ".rst", ".org"})
-_BREAKS = frozenset(
-    {
-        *("p", "div", "br", "li", "ul", "ol", "tr", "table", "section", "article", "pre", "blockquote"),
-        *("title", "h1", "h2", "h3", "h4", "h5", "h6"),
-    }
-)
+_BREAKS = word_set("p div br li ul ol tr table section article pre blockquote title h1 h2 h3 h4 h5 h6")
 _TAG = re.compile(r"<(?P<slash>/?)(?P<name>!--|[!?]|[A-Za-z][A-Za-z0-9]*)")
 _UNREAD = frozenset({"script", "style", "template", "svg"})
 
@@ -152,12 +149,10 @@ _LOCK_WITHIN_S = 5.0
 _BATCH = 50
 _MAX_WORDS = 24
 _SNIPPET_TOKENS = 48
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = (
-    "drop table if exists about",
     "drop table if exists files",
     "drop table if exists passages",
-    "create table about (folder text not null)",
     # The passages of a file have consecutive row ids, so that they are found without a search.
     "create table files (path text primary key, corpus text not null, size_bytes integer not null,"
     " mtime_ns integer not null, first_row integer not null, row_count integer not null)",
@@ -165,17 +160,8 @@ _SCHEMA = (
     " tokenize = 'porter unicode61 remove_diacritics 2')",
 )
 _SEARCH = (
-    "select corpus, path, snippet(passages, 0, '', '', '…', ?) from passages"
+    "select path, snippet(passages, 0, '', '', '…', ?) from passages"
     " where passages match ? and (? is null or corpus = ?) order by rank limit ?"
-)
-# Stop words of spoken questions.
-_EMPTY_WORDS = frozenset(
-    {
-        *("a", "an", "the", "this", "that", "it", "i", "me", "my", "we", "our", "you", "your"),
-        *("and", "or", "of", "in", "on", "at", "by", "to", "for", "from", "with", "about", "as"),
-        *("is", "are", "was", "be", "do", "does", "can", "will", "have", "say", "says", "tell", "please"),
-        *("what", "when", "where", "which", "who", "why", "how", "there"),
-    }
 )
 
 _log = logging.getLogger(__name__)
@@ -183,9 +169,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A search result; `file` is relative to the documents folder."""
+    """A search result as the model reads it; `file` is relative to the documents folder."""
 
-    corpus: str
     file: str
     text: str
 
@@ -203,6 +188,8 @@ class DocumentIndex:
     ) -> None:
         self._folder = folder
         self._database = database
+        # Identifies the schema and the folder that was indexed.
+        self._key = zlib.crc32(f"{_VERSION} {folder}".encode()) >> 1
         self._budget_s = budget_s
         self._clock = clock
 
@@ -217,10 +204,9 @@ class DocumentIndex:
 
     def search(self, query: str, *, corpus: str | None = None, limit: int = 3) -> tuple[Passage, ...]:
         """The best passages: not all words must match, and rare words count for more."""
-        words = _words(query)
-        if not words:
+        wanted = any_word_query(query, most=_MAX_WORDS) or any_word_query(query, most=_MAX_WORDS, without=frozenset())
+        if not wanted:
             return ()
-        wanted = " OR ".join(f'"{word}"' for word in words)
         with self._open() as connection:
             self._update(connection)
             rows = connection.execute(_SEARCH, (_SNIPPET_TOKENS, wanted, corpus, corpus, limit))
@@ -240,19 +226,17 @@ class DocumentIndex:
             path: (size, mtime)
             for path, size, mtime in connection.execute("select path, size_bytes, mtime_ns from files")
         }
-        there: set[str] = set()
-        changed: list[Document] = []
-        for document in find_documents(self._folder):
-            there.add(document.path)
-            if known.get(document.path) != (document.size_bytes, document.mtime_ns):
-                changed.append(document)
+        there = {document.path: document for document in find_documents(self._folder)}
+        changed = [one for one in there.values() if known.get(one.path) != (one.size_bytes, one.mtime_ns)]
         try:
-            if gone := known.keys() - there:
-                with _writing(connection):
+            if gone := known.keys() - there.keys():
+                with connection:
+                    connection.execute("begin immediate")
                     for path in gone:
                         _forget(connection, path)
             for start in range(0, len(changed), _BATCH):
-                with _writing(connection):
+                with connection:
+                    connection.execute("begin immediate")
                     for document in changed[start : start + _BATCH]:
                         _forget(connection, document.path)
                         _learn(connection, document, read_passages(self._folder, document))
@@ -294,40 +278,19 @@ class DocumentIndex:
         os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._database, timeout=_LOCK_WITHIN_S, isolation_level=None)
         try:
-            if not _is_for(connection, self._folder):
-                with _writing(connection):
-                    self._begin_afresh(connection)
+            if not self._is_ours(connection):
+                with connection:
+                    connection.execute("begin immediate")
+                    if not self._is_ours(connection):  # else another process has created it meanwhile
+                        for statement in (*_SCHEMA, f"pragma user_version = {self._key}"):
+                            connection.execute(statement)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _begin_afresh(self, connection: sqlite3.Connection) -> None:
-        if _is_for(connection, self._folder):
-            return  # another process has created it
-        for statement in _SCHEMA:
-            connection.execute(statement)
-        connection.execute("insert into about values (?)", (str(self._folder),))
-        connection.execute(f"pragma user_version = {_VERSION}")
-
-
-def _is_for(connection: sqlite3.Connection, folder: Path) -> bool:
-    (version,) = connection.execute("pragma user_version").fetchone()
-    if version != _VERSION:
-        return False
-    row = connection.execute("select folder from about").fetchone()
-    return row is not None and row[0] == str(folder)
-
-
-@contextmanager
-def _writing(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("begin immediate")
-    try:
-        yield
-    except BaseException:
-        connection.execute("rollback")
-        raise
-    connection.execute("commit")
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        return bool(connection.execute("pragma user_version").fetchone() == (self._key,))
 
 
 def _forget(connection: sqlite3.Connection, path: str) -> None:
@@ -352,23 +315,7 @@ def _learn(connection: sqlite3.Connection, document: Document, passages: list[st
     )
 
 
-def _words(query: str) -> list[str]:
-    """The search terms; only letters and digits, so that none is FTS syntax."""
-    # lower, not casefold: the index keeps ß.
-    words = list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
-    telling = [word for word in words if word not in _EMPTY_WORDS]
-    return (telling or words)[:_MAX_WORDS]
-
-
 TOOL_NAMES = ("search_corpus", "list_corpora")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """One search result as the model reads it."""
-
-    file: str
-    text: str
 
 
 def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
@@ -383,7 +330,7 @@ def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
     )
     def search_corpus(
         query: Annotated[str, Field(min_length=1, max_length=300)], corpus: str | None = None
-    ) -> tuple[SearchHit, ...] | str:
+    ) -> tuple[Passage, ...] | str:
         """Search the user's own documents.
 
         Args:
@@ -392,19 +339,18 @@ def corpus_tools(folder: Path, database: Path) -> tuple[Tool, ...]:
         """
         try:
             name = None if corpus is None else _matching(corpus, index.corpora(), folder.name)
-            passages = index.search(query, corpus=name)
+            return index.search(query, corpus=name) or "Nothing fits."
         except StateError as error:
             raise ToolError(error.message) from error
-        return tuple(SearchHit(passage.file, passage.text) for passage in passages) or "Nothing fits."
 
     @tool(examples=["which documents can you search"])
     def list_corpora() -> dict[str, int] | str:
         """List the collections of the user's own documents, with how many each has."""
         try:
-            corpora = index.corpora()
+            corpora = {name or folder.name: count for name, count in index.corpora().items()}
         except StateError as error:
             raise ToolError(error.message) from error
-        return {name or folder.name: count for name, count in corpora.items()} or "There are no documents yet."
+        return corpora or "There are no documents yet."
 
     return search_corpus, list_corpora
 

@@ -46,18 +46,16 @@ class Approvals:
         self._file = StateFile(path, _Content)
 
     def is_approved(self, spec: ServerSpec) -> bool:
-        return identity(spec) in self._file.read().approved
+        return self._approved(spec) is not None
 
     def tools(self, spec: ServerSpec) -> Mapping[str, Definition] | None:
         """The approved tools by name; None before the first listing."""
-        approved = self._file.read().approved.get(identity(spec))
+        approved = self._approved(spec)
         return None if approved is None or approved.tools is None else MappingProxyType(approved.tools)
 
     def changes(self, spec: ServerSpec) -> tuple[Change, ...]:
         """The tools that wait for approval."""
-        approved = self._file.read().approved.get(identity(spec))
-        if approved is None:
-            return ()
+        approved = self._approved(spec) or _Approved(server=spec.id, shown=spec.shown)
         known = approved.tools or {}
         return tuple(Change(now, known.get(name)) for name, now in approved.waiting.items())
 
@@ -77,25 +75,21 @@ class Approvals:
         """Record that the user has approved the changed tools."""
         with self._file.changing() as content:
             if approved := content.approved.get(identity(spec)):
-                approved.tools = {**(approved.tools or {}), **approved.waiting}
-                approved.waiting = {}
+                approved.tools, approved.waiting = {**(approved.tools or {}), **approved.waiting}, {}
 
     def compare(self, spec: ServerSpec, listed: Iterable[Definition]) -> tuple[Definition, ...]:
         """The listed tools that match their approval. Others wait; the first list is approved."""
         now = {definition.name: definition for definition in listed}
-        approved = self._file.read().approved.get(identity(spec))
+        approved = self._approved(spec)
         if approved is None:
             return ()
-        if approved.tools is None:
-            self._keep(spec, tools=now, waiting={})
-            return tuple(now.values())
-        waiting = {name: one for name, one in now.items() if approved.tools.get(name) != one}
-        if waiting != approved.waiting:
-            self._keep(spec, tools=approved.tools, waiting=waiting)
+        known = now if approved.tools is None else approved.tools
+        waiting = {name: one for name, one in now.items() if known.get(name) != one}
+        if approved.tools is None or waiting != approved.waiting:
+            with self._file.changing() as content:
+                if kept := content.approved.get(identity(spec)):
+                    kept.tools, kept.waiting = known, waiting
         return tuple(one for name, one in now.items() if name not in waiting)
 
-    def _keep(self, spec: ServerSpec, *, tools: dict[str, Definition], waiting: dict[str, Definition]) -> None:
-        with self._file.changing() as content:
-            if approved := content.approved.get(identity(spec)):
-                approved.tools = tools
-                approved.waiting = waiting
+    def _approved(self, spec: ServerSpec) -> _Approved | None:
+        return self._file.read().approved.get(identity(spec))

@@ -134,10 +134,9 @@ def configured_servers(settings: McpSettings, folders: Folders) -> tuple[ServerS
     if settings.args and settings.command is None:
         raise ConfigError("mcp.args is set without mcp.command", hint="--mcp-command names the program")
     servers = read_servers(path)
-    if settings.command is not None:
-        one = StdioServer(_id_of(settings.command, servers), settings.command, settings.args)
-        return (*servers, one)
-    return servers
+    if settings.command is None:
+        return servers
+    return (*servers, StdioServer(_id_of(settings.command, servers), settings.command, settings.args))
 
 
 def read_servers(path: Path) -> tuple[ServerSpec, ...]:
@@ -173,7 +172,8 @@ def _spec(path: Path, server_id: str, entry: _Entry) -> ServerSpec:
             cwd = str(Path(entry.cwd).expanduser()) if entry.cwd else None
             return StdioServer(server_id, command, entry.args, entry.env, cwd)
         case _Entry(command=None, url=str(url)) if entry.type != "sse":
-            return HttpServer(server_id, _checked_url(url), entry.headers)
+            _check_url(url)
+            return HttpServer(server_id, url, entry.headers)
         case _Entry(command=None, url=str()):
             raise ConfigError(
                 f"{path}: {server_id} uses server-sent events, which MCP has deprecated",
@@ -188,14 +188,14 @@ def check_id(server_id: str) -> None:
         raise ConfigError(f"{server_id!r} is not a valid server name", hint="a letter, then letters, digits, - and _")
 
 
-def _checked_url(text: str) -> str:
+def _check_url(text: str) -> None:
     try:
         url = URL(text)
-    except ValueError as error:
-        raise ConfigError(f"invalid server URL {text}: {error}", hint="such as https://host/mcp") from error
-    if url.scheme not in ("http", "https") or not url.host:
+        is_valid = url.scheme in ("http", "https") and bool(url.host)
+    except ValueError:
+        is_valid = False
+    if not is_valid:
         raise ConfigError(f"invalid server URL {text}", hint="such as https://host/mcp")
-    return text
 
 
 def _id_of(command: str, others: tuple[ServerSpec, ...]) -> str:
@@ -222,15 +222,9 @@ def add_server(path: Path, spec: ServerSpec) -> None:
         raise ConfigError(
             f"{path} has a server {spec.id} already", hint=f"edgevox mcp remove {spec.id}, or another name"
         )
-    match spec:
-        case StdioServer():
-            entry: dict[str, Any] = {"command": spec.command, "args": list(spec.args)}
-            entry |= {"env": dict(spec.env)} if spec.env else {}
-            entry |= {"cwd": spec.cwd} if spec.cwd else {}
-        case HttpServer():
-            entry = {"url": _checked_url(spec.url)}
-            entry |= {"headers": dict(spec.headers)} if spec.headers else {}
-    servers[spec.id] = entry
+    if isinstance(spec, HttpServer):
+        _check_url(spec.url)
+    servers[spec.id] = {key: value for key, value in asdict(spec).items() if value and key != "id"}
     _write(path, content)
 
 

@@ -12,20 +12,18 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from edgevox.config import McpSettings
-from edgevox.core.errors import ConfigError, StateError, ToolError
+from edgevox.core.errors import ConfigError, StateError
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, prefix_of
+from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots, State
 from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.tool import Tool
 
-if TYPE_CHECKING:
-    from edgevox.tools.mcp.supervisor import ServerSupervisor
-
-ServerStatus: TypeAlias = Literal["unapproved", "starting", "ready", "away", "stopped"]
+ServerStatus: TypeAlias = Literal["unapproved"] | State
 
 OWNER_PREFIX = "mcp "
 """Prefix of the owner of a server's tools in the registry."""
@@ -53,8 +51,7 @@ class ServerReport:
 class _Server:
     spec: ServerSpec
     is_approved: bool
-    life: ServerSupervisor | None = None
-    beginning: asyncio.Task[None] | None = None
+    supervisor: ServerSupervisor = field(init=False)
     definitions: tuple[Definition, ...] = ()
     names: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -64,17 +61,6 @@ class _Server:
     @property
     def owner(self) -> str:
         return f"{OWNER_PREFIX}{self.spec.id}"
-
-    @property
-    def is_away(self) -> bool:
-        return self.life is not None and self.life.state == "away"
-
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> object:
-        if self.beginning is not None:
-            await asyncio.shield(self.beginning)
-        if self.life is None:
-            raise ToolError(f"{self.spec.id} is not running{f': {self.problem}' if self.problem else ''}")
-        return await self.life.call(name, arguments)
 
 
 class McpServers:
@@ -99,14 +85,21 @@ class McpServers:
         self._registry = registry
         self._settings = settings or McpSettings()
         self._adjust = adjust
-        self._answer_s = answer_s
-        self._first_pause_s = first_pause_s
         self._has_prefixes = len(specs) > 1
-        self._beginning: asyncio.Task[None] | None = None
         self._relevant: RelevantTools | None = None
         self._relevant_of: tuple[Tool, ...] = ()
         self._servers = [_Server(spec, self._is_approved(spec)) for spec in specs]
+        starts = StartSlots()
         for server in self._servers:
+            server.supervisor = ServerSupervisor(
+                server.spec,
+                partial(self._listed, server),
+                starts=starts,
+                refresh_s=self._settings.tool_refresh_s,
+                start_timeout_s=self._settings.start_timeout_s,
+                answer_s=answer_s,
+                first_pause_s=first_pause_s,
+            )
             if server.is_approved:
                 self._offer_approved(server)
 
@@ -119,7 +112,7 @@ class McpServers:
         Tools of unavailable servers are left out. With "", those that are offered for every sentence.
         """
         of_servers = {name for server in self._servers for name in server.names}
-        away = {name for server in self._servers if server.is_away for name in server.names}
+        away = {name for server in self._servers if server.supervisor.state == "away" for name in server.names}
         here = tuple(tool for tool in self._registry if tool.name in of_servers - away)
         if self._relevant is None or self._relevant_of != here:
             self._relevant = RelevantTools(here, max_tools=self._settings.max_offered)
@@ -129,32 +122,9 @@ class McpServers:
 
     def start(self, names: Collection[str] | None = None) -> None:
         """Start all approved servers, or those in `names`, without waiting for them."""
-        chosen = [
-            server for server in self._servers if server.is_approved and (names is None or server.spec.id in names)
-        ]
-        if self._beginning is None and chosen:
-            self._beginning = asyncio.create_task(self._begin(chosen))
-            for server in chosen:
-                server.beginning = self._beginning
-
-    async def _begin(self, chosen: Sequence[_Server]) -> None:
-        try:
-            kind, starts = await asyncio.to_thread(_supervisor_type)
-        except ImportError as error:
-            for server in chosen:
-                server.problem = f"the MCP SDK cannot be used: {error}"
-            return
-        for server in chosen:
-            server.life = kind(
-                server.spec,
-                partial(self._listed, server),
-                starts=starts,
-                refresh_s=self._settings.tool_refresh_s,
-                start_timeout_s=self._settings.start_timeout_s,
-                answer_s=self._answer_s,
-                first_pause_s=self._first_pause_s,
-            )
-            server.life.start()
+        for server in self._servers:
+            if server.is_approved and (names is None or server.spec.id in names):
+                server.supervisor.start()
 
     async def settled(self, timeout_s: float) -> None:
         """Wait until every server without known tools has answered or failed, within the timeout.
@@ -171,16 +141,12 @@ class McpServers:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 for server in servers:
-                    if server.beginning is not None:
-                        await asyncio.shield(server.beginning)
-                        if server.life is not None:
-                            await server.life.known()
+                    if server.supervisor.state != "stopped":
+                        await server.supervisor.known()
 
     async def stop(self) -> None:
         """Stop all servers concurrently, with a timeout."""
-        if self._beginning is not None:
-            await self._beginning
-        await asyncio.gather(*(server.life.stop() for server in self._servers if server.life))
+        await asyncio.gather(*(server.supervisor.stop() for server in self._servers))
 
     # --- tools
 
@@ -201,7 +167,7 @@ class McpServers:
         server.waiting = tuple(sorted(waiting))
         if known is not None:
             definitions = tuple(one for name, one in known.items() if name not in waiting)
-            self._offer(server, definitions, self._made(server, definitions))
+            self._offer(server, definitions, self._tools(server, definitions))
 
     async def _listed(self, server: _Server, listed: tuple[Definition, ...]) -> None:
         """Handle a tool listing: offer the tools that match their approval."""
@@ -219,31 +185,30 @@ class McpServers:
                 ", ".join(waiting),
                 server.spec.id,
             )
-        server.waiting = waiting
         if approved != server.definitions:
             # Checking hundreds of schemas takes a second: off the event loop.
-            made = await asyncio.to_thread(self._made, server, approved)
-            self._offer(server, approved, made)
+            self._offer(server, approved, await asyncio.to_thread(self._tools, server, approved))
+        server.waiting = waiting
 
-    def _made(self, server: _Server, definitions: tuple[Definition, ...]) -> list[Tool]:
+    def _tools(self, server: _Server, definitions: tuple[Definition, ...]) -> list[Tool]:
         server.left_out = {}
         prefix = prefix_of(server.spec.id)
-        made: dict[str, Tool] = {}
+        tools: dict[str, Tool] = {}
         for definition in definitions:
             name = offered_name(definition.name, prefix if self._has_prefixes else "")
             if not self._has_prefixes and self._is_taken(name, server):
                 name = offered_name(definition.name, prefix)
-            if name in made:
+            if name in tools:
                 server.left_out[definition.name] = f"its name is taken by another tool of the server: {name}"
                 continue
             try:
-                tool = self._adjust(as_tool(definition, name, server.call, server_id=server.spec.id))
+                tool = self._adjust(as_tool(definition, name, server.supervisor.call, server_id=server.spec.id))
             except ConfigError as error:
                 server.left_out[definition.name] = error.message
                 continue
             if tool is not None:
-                made[name] = tool
-        return list(made.values())
+                tools[name] = tool
+        return list(tools.values())
 
     def _is_taken(self, name: str, server: _Server) -> bool:
         return name in self._registry and self._registry.owner(name) != server.owner
@@ -262,23 +227,12 @@ class McpServers:
         server.names = tuple(names)
 
     def _report(self, server: _Server) -> ServerReport:
-        life = server.life
-        status: ServerStatus = "unapproved"
-        if server.is_approved:
-            status = life.state if life is not None else "stopped"
         return ServerReport(
             server.spec.id,
             server.spec.shown,
-            status,
+            server.supervisor.state if server.is_approved else "unapproved",
             tools=server.names,
             waiting=server.waiting,
             left_out=dict(server.left_out),
-            reason=server.problem or (life.reason if life is not None else ""),
+            reason=server.problem or server.supervisor.reason,
         )
-
-
-def _supervisor_type() -> tuple[type[ServerSupervisor], Any]:
-    # Imported here: the SDK takes a second to import, and most installations have no server.
-    from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots
-
-    return ServerSupervisor, StartSlots()

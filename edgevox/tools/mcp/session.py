@@ -30,15 +30,11 @@ from pydantic import ValidationError
 from edgevox import __version__
 from edgevox.core.errors import ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.tools import Definition
+from edgevox.tools.mcp.tools import Definition, SessionLost
 from edgevox.tools.mcp.transports import Process, open_transport
 
 MAX_TOOLS = 500
 _MAX_PAGES = 50
-
-
-class SessionLost(ConnectionError):
-    """The server broke the protocol or the connection; the session cannot be used any more."""
 
 
 class McpSession:
@@ -103,13 +99,13 @@ async def connected(
     """
     process = Process()
 
-    async def hear(message: IncomingMessage) -> None:
+    async def on_message(message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
             on_change()
 
     client = Client(
         open_transport(spec, process, on_end),
-        message_handler=hear,
+        message_handler=on_message,
         client_info=Implementation(name="edgevox", version=__version__),
         cache=None,
     )

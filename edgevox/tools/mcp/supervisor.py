@@ -9,13 +9,15 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Literal, TypeAlias
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from edgevox.core.errors import ConfigError, EdgevoxError, ToolError
+from edgevox.core.errors import EdgevoxError, ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.session import McpSession, SessionLost, connected
-from edgevox.tools.mcp.tools import Definition
+from edgevox.tools.mcp.tools import Definition, SessionLost
+
+if TYPE_CHECKING:
+    from edgevox.tools.mcp.session import McpSession
 
 State: TypeAlias = Literal["starting", "ready", "away", "stopped"]
 OnTools: TypeAlias = Callable[[tuple[Definition, ...]], Awaitable[None]]
@@ -55,8 +57,8 @@ class ServerSupervisor:
         self._first_pause_s = first_pause_s
         self._session: McpSession | None = None
         self._task: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
-        self._has_ended = False
+        self._is_stopping = False
+        self._over = asyncio.Event()
         self._refresh = asyncio.Event()
         self._known = asyncio.Event()
 
@@ -71,8 +73,8 @@ class ServerSupervisor:
         task, self._task = self._task, None
         if task is None:
             return
-        self._stopping.set()
-        self._refresh.set()
+        self._is_stopping = True
+        self._end()
         if self._session is None:
             task.cancel()  # still starting
         if not (await asyncio.wait((task,), timeout=_STOP_S))[0]:
@@ -105,30 +107,23 @@ class ServerSupervisor:
 
     async def _run(self) -> None:
         failures = 0
-        while True:
+        while not self._is_stopping:
             began_s = time.monotonic()
             try:
                 await self._run_once()
-            except EdgevoxError as error:
-                reason = error.message
             except Exception as error:  # noqa: BLE001 - the module's promise: a server fails alone
                 _log.debug("the server %s failed", self.spec.id, exc_info=error)
-                reason = _reason(error)
-            else:
-                reason = "it has ended"
-            self._session = None
-            if self._stopping.is_set():
-                return
-            failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
-            self._set_unavailable(reason)
-            await self._pause(failures)
-            if self._stopping.is_set():
-                return
+                failures = 1 if time.monotonic() - began_s > _WELL_S else failures + 1
+                self._session = None
+                if not self._is_stopping:
+                    self._over.clear()
+                    self._set_unavailable(_reason(error))
+                    pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
+                    await _wait_for(self._over, pause_s)
 
     async def _run_once(self) -> None:
-        """Run the server from its start until it or we end it."""
-        self._has_ended = False
-        self._refresh.clear()
+        """Run the server from its start until it ends, which raises, or until it is stopped."""
+        self._over.clear()
         async with AsyncExitStack() as stack:
             session = await self._open(stack)
             watching = asyncio.create_task(session.changes(self._refresh.set))
@@ -144,6 +139,7 @@ class ServerSupervisor:
                 await asyncio.gather(watching, return_exceptions=True)
 
     async def _open(self, stack: AsyncExitStack) -> McpSession:
+        connected = await asyncio.to_thread(_import_connected)
         opening = connected(self.spec, on_change=self._refresh.set, on_end=self._end)
         async with self._starts.turn():
             try:
@@ -153,44 +149,26 @@ class ServerSupervisor:
                 raise SessionLost(f"it did not answer within {self._start_timeout_s:g} s") from None
 
     async def _serve(self, session: McpSession) -> None:
-        while not (self._stopping.is_set() or self._has_ended):
+        while not self._over.is_set():
             self._refresh.clear()
-            await self._ask(session)
+            try:
+                async with asyncio.timeout(self._answer_s):
+                    tools = await session.tools()
+            except TimeoutError:
+                raise SessionLost(f"it did not answer within {self._answer_s:g} s") from None
+            await self._on_tools(tools)
             self._session = session
             if self.state != "ready":
                 _log.info("the server %s is ready", self.spec.id)
             self.state, self.reason = "ready", ""
             self._known.set()
-            await self._wait(self._refresh_s)
-        if self._has_ended and not self._stopping.is_set():
+            if await _wait_for(self._refresh, self._refresh_s):
+                await _wait_for(self._over, _SHORTEST_REFRESH_S)
+        if not self._is_stopping:
             raise SessionLost("it has ended")
 
-    async def _ask(self, session: McpSession) -> None:
-        try:
-            async with asyncio.timeout(self._answer_s):
-                tools = await session.tools()
-        except TimeoutError:
-            raise SessionLost(f"it did not answer within {self._answer_s:g} s") from None
-        await self._on_tools(tools)
-
-    async def _wait(self, timeout_s: float) -> None:
-        """Wait until the next listing, at least the minimum interval."""
-        if not await _wait_for(self._refresh, timeout_s):
-            return
-        until_s = time.monotonic() + _SHORTEST_REFRESH_S
-        while not (self._stopping.is_set() or self._has_ended) and (left_s := until_s - time.monotonic()) > 0:
-            self._refresh.clear()
-            await _wait_for(self._refresh, left_s)
-
-    async def _pause(self, failures: int) -> None:
-        pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
-        until_s = time.monotonic() + pause_s
-        while not self._stopping.is_set() and (left_s := until_s - time.monotonic()) > 0:
-            self._refresh.clear()
-            await _wait_for(self._refresh, left_s)
-
     def _end(self) -> None:
-        self._has_ended = True
+        self._over.set()
         self._refresh.set()
 
     def _set_unavailable(self, reason: str) -> None:
@@ -198,6 +176,13 @@ class ServerSupervisor:
             _log.warning("the server %s is unavailable: %s", self.spec.id, reason)
         self.state, self.reason = "away", reason
         self._known.set()
+
+
+def _import_connected() -> Callable[..., AbstractAsyncContextManager[McpSession]]:
+    # Imported here: the SDK takes a second to import, and most installations have no server.
+    from edgevox.tools.mcp.session import connected
+
+    return connected
 
 
 class StartSlots:
@@ -234,7 +219,6 @@ def _reason(error: BaseException) -> str:
     """The error in one line; of a group, the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    words = " ".join(str(error).split())[:200]
-    if isinstance(error, ConfigError):
+    if isinstance(error, EdgevoxError):
         return error.message
-    return words or type(error).__name__
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,26 +1,26 @@
 """Turns MCP tool definitions into tools, and selects those that fit an utterance.
 
 Only two hints of a definition are used, and they were approved with it: a tool that does not declare itself
-read-only has side effects, and a destructive one needs more than a spoken yes. Selection weighs the words of
-the utterance by how rare they are among the tools' names and descriptions.
+read-only has side effects, and a destructive one needs more than a spoken yes. Selection ranks the tools by the
+words of the utterance, with SQLite's full-text search (BM25).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-from collections import Counter
+import sqlite3
+import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from edgevox.core.errors import ConfigError
-from edgevox.core.words import normalized_words, word_set
+from edgevox.core.words import any_word_query
+from edgevox.tools.schema import map_subschemas
 from edgevox.tools.tool import ConfirmLevel, Tool
 
 Call: TypeAlias = Callable[[str, Mapping[str, Any]], Awaitable[object]]
@@ -32,8 +32,10 @@ _MAX_DEPTH = 24
 _MAX_NAME_CHARS = 64
 # A foreign regular expression can take forever to match; the server checks its arguments anyway.
 _LEFT_TO_THE_SERVER = frozenset({"pattern", "patternProperties", "$schema", "$id", "$anchor"})
-# Below these, the keys are names chosen by the author.
-_BY_NAME = frozenset({"properties", "$defs", "definitions", "dependentSchemas"})
+
+
+class SessionLost(ConnectionError):
+    """A server broke the protocol or the connection; the session cannot be used any more."""
 
 
 class Definition(BaseModel):
@@ -46,11 +48,6 @@ class Definition(BaseModel):
     input_schema: dict[str, Any] = {}
     read_only: bool | None = None
     destructive: bool | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        text = json.dumps(self.model_dump(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def only_reads(self) -> bool:
@@ -111,118 +108,77 @@ def _plain(schema: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
     if depth > _MAX_DEPTH:
         raise ConfigError(f"the schema of {tool} is nested too deeply", hint="report it to the server's author")
     match schema:
-        case list():
-            return [_plain(member, tool, depth + 1) for member in schema]
         case {"$ref": str(reference)} if not reference.startswith("#"):
             raise ConfigError(
                 f"the schema of {tool} refers to {reference[:80]}", hint="external references are not fetched"
             )
         case Mapping():
-            return {
-                key: _named(member, tool, depth) if key in _BY_NAME else _plain(member, tool, depth + 1)
-                for key, member in schema.items()
-                if key not in _LEFT_TO_THE_SERVER
-            }
+            kept = {key: member for key, member in schema.items() if key not in _LEFT_TO_THE_SERVER}
+            return map_subschemas(kept, lambda part: _plain(part, tool, depth + 1))
         case _:
             return schema
-
-
-def _named(members: Any, tool: str, depth: int) -> Any:  # noqa: ANN401 - JSON
-    if not isinstance(members, Mapping):
-        return members
-    return {name: _plain(member, tool, depth + 1) for name, member in members.items()}
 
 
 MAX_CHARS = 12_000
 """The maximum share of a prompt for tools of servers, in characters, however few they are."""
 
-_NAME_WEIGHT = 3.0
-_SLOT_WEIGHT = 0.5
-_ENOUGH = 1.0
+# The weights of a word in the name, the description and the parameters of a tool.
+_WEIGHTS = (3.0, 1.0, 0.5)
+# Tools with a smaller share of the best score are not offered.
+_ENOUGH = 0.2
 _MAX_WORDS = 60
-_COMMON = word_set(
-    """
-    a about all am an and any are as at be been but by can could did do does for from get give had has have
-    he her him his how i if in into is it its just know let like make many may me might much my need no not
-    now of on one or our out please say she should show so some tell that the their them there these they
-    thing this those to up us use using want was we were what when where which who why will with would you
-    your
-    """
+_CREATE = (
+    "create virtual table tools using fts5(name, description, parameters,"
+    " tokenize = 'porter unicode61 remove_diacritics 2')"
 )
+_RANKED = "select rowid, bm25(tools, ?, ?, ?) as score from tools where tools match ? order by score, rowid limit ?"
 
 
 class RelevantTools:
     """Selects tools by relevance, with an index built once; create a new one when the tools change."""
 
     def __init__(self, tools: Sequence[Tool], *, max_tools: int, max_chars: int = MAX_CHARS) -> None:
-        self._entries = [_IndexedTool(tool, place) for place, tool in enumerate(tools)]
+        self._tools = tools
         self._max_tools = max_tools
         self._max_chars = max_chars
 
     @property
     def are_few(self) -> bool:
         """Whether all of them fit into every prompt."""
-        size = sum(entry.chars for entry in self._entries)
-        return len(self._entries) <= self._max_tools and size <= self._max_chars
+        return len(self._tools) <= self._max_tools and sum(self._chars) <= self._max_chars
 
     def names(self, sentence: str) -> tuple[str, ...]:
         """The tools to offer, in order; with "", those that are offered for every sentence."""
         if self.are_few:
-            return tuple(entry.tool.name for entry in self._entries)
-        asked = Counter(_stems(sentence))
-        if not asked:
-            return ()
-        scored = [(self._score(entry, asked), -entry.place, entry) for entry in self._entries]
-        best = sorted((one for one in scored if one[0] >= _ENOUGH), key=lambda one: one[:2], reverse=True)
-        chosen: list[_IndexedTool] = []
+            return tuple(tool.name for tool in self._tools)
+        query = any_word_query(sentence, most=_MAX_WORDS)
+        ranked = self._index.execute(_RANKED, (*_WEIGHTS, query, self._max_tools)).fetchall() if query else []
+        chosen: list[int] = []
         room = self._max_chars
-        for _score, _place, entry in best[: self._max_tools]:
-            if entry.chars <= room:
-                chosen.append(entry)
-                room -= entry.chars
-        return tuple(entry.tool.name for entry in sorted(chosen, key=lambda entry: entry.place))
+        for place, score in ranked:
+            # Scores are negative, the best is the lowest.
+            if score <= _ENOUGH * ranked[0][1] and self._chars[place] <= room:
+                chosen.append(place)
+                room -= self._chars[place]
+        return tuple(self._tools[place].name for place in sorted(chosen))
 
     @cached_property
-    def _rarity(self) -> dict[str, float]:
-        """The weight of a word: higher the fewer tools contain it."""
-        seen = Counter(word for entry in self._entries for word in entry.weights)
-        return {word: math.log(1 + len(self._entries) / count) for word, count in seen.items()}
-
-    def _score(self, entry: _IndexedTool, asked: Counter[str]) -> float:
-        return sum(entry.weights[word] * self._rarity[word] for word in asked if word in entry.weights)
-
-
-@dataclass(frozen=True)
-class _IndexedTool:
-    tool: Tool
-    place: int
+    def _chars(self) -> list[int]:
+        return [len(json.dumps(tool.openai_schema)) for tool in self._tools]
 
     @cached_property
-    def chars(self) -> int:
-        return len(json.dumps(self.tool.openai_schema))
-
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """The weight of each word of the tool, normalised by the length of the description."""
-        described = Counter(_stems(self.tool.description))
-        of_length = 1.0 + 0.5 * math.log(1 + len(described) / 8)
-        weights = dict.fromkeys(described, 1.0 / of_length)
-        for word in _stems(" ".join(self.tool.parameters.get("properties", {}))):
-            weights[word] = max(weights.get(word, 0.0), _SLOT_WEIGHT)
-        for word in _stems(self.tool.name):
-            weights[word] = _NAME_WEIGHT
-        return weights
+    def _index(self) -> sqlite3.Connection:
+        index = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, index.close)
+        index.execute(_CREATE)
+        texts = ((tool.name, tool.description, " ".join(tool.parameters.get("properties", ()))) for tool in self._tools)
+        index.executemany(
+            "insert into tools (rowid, name, description, parameters) values (?, ?, ?, ?)",
+            ((place, *map(_spaced, text)) for place, text in enumerate(texts)),
+        )
+        return index
 
 
-def _stems(text: str) -> list[str]:
-    """The content words, without inflection."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", text)
-    found = [word for part in parted.split() for word in normalized_words(part)]
-    return [_stem(word) for word in found[:_MAX_WORDS] if word not in _COMMON]
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "ed", "es", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word.removesuffix(ending)
-    return word
+def _spaced(text: str) -> str:
+    """The words of identifiers: readFile, read_file."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[_./-]", " ", text)

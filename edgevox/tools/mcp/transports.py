@@ -26,6 +26,11 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.platform import signal_group
 from edgevox.tools.mcp.config import HttpServer, ServerSpec, StdioServer, expand_variables
 
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_log = logging.getLogger(__name__)
+
 MAX_MESSAGE_BYTES = 4_000_000
 MAX_MESSAGES_PER_S = 500
 MAX_BYTES_PER_S = 16_000_000
@@ -48,7 +53,7 @@ class RateLimit:
         self._began_s = clock()
         self._messages = 0
         self._bytes = 0
-        self._nonsense = 0
+        self._invalid = 0
 
     def count(self, size: int, *, is_message: bool = True) -> None:
         """Raises RateLimitExceeded, and TooManyInvalidMessages after too many invalid ones in a row."""
@@ -58,17 +63,12 @@ class RateLimit:
         self._bytes += size
         if self._messages > MAX_MESSAGES_PER_S or self._bytes > MAX_BYTES_PER_S:
             raise RateLimitExceeded("it sends too many messages")
-        self._nonsense = 0 if is_message else self._nonsense + 1
-        if self._nonsense > MAX_INVALID_MESSAGES:
+        self._invalid = 0 if is_message else self._invalid + 1
+        if self._invalid > MAX_INVALID_MESSAGES:
             raise TooManyInvalidMessages("its output is not valid MCP")
 
 
-if TYPE_CHECKING:
-    from mcp.client._transport import TransportStreams
-
-_log = logging.getLogger(__name__)
-
-_LAST_WORDS_BYTES = 2_000
+_STDERR_TAIL_BYTES = 2_000
 _CHUNK_BYTES = 65_536
 # Limits how fast the stderr of a server is read.
 _CHUNK_PAUSE_S = 0.01
@@ -89,7 +89,7 @@ class Process:
         return lines[-1].strip()[:200] if lines else ""
 
     def add_errors(self, chunk: bytes) -> None:
-        self._errors = (self._errors + chunk)[-_LAST_WORDS_BYTES:]
+        self._errors = (self._errors + chunk)[-_STDERR_TAIL_BYTES:]
 
 
 @asynccontextmanager
@@ -107,7 +107,7 @@ async def stdio_transport(
     inbox, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbox, to_send = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
-        asyncio.create_task(_read(child.stdout, inbox, process, on_end)),
+        asyncio.create_task(_forward(_messages(child.stdout), inbox, process, on_end)),
         asyncio.create_task(_write(child.stdin, to_send)),
         asyncio.create_task(_read_errors(child.stderr, process)),
     ]
@@ -141,26 +141,34 @@ async def _started(spec: StdioServer) -> asyncio.subprocess.Process:
         ) from error
 
 
-async def _read(
-    output: asyncio.StreamReader,
-    inbox: MemoryObjectSendStream[SessionMessage | Exception],
+async def _messages(output: asyncio.StreamReader) -> AsyncIterator[tuple[int, SessionMessage | None]]:
+    """The size and content of each line; None for an invalid one. Raises ValueError for a line beyond the limit."""
+    while line := await output.readline():
+        try:
+            message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            _log.debug("no message: %r", line[:200])
+            yield len(line), None
+        else:
+            yield len(line), message
+
+
+async def _forward(
+    messages: AsyncIterator[tuple[int, Any]],
+    inbox: MemoryObjectSendStream[Any],
     process: Process,
     on_end: Callable[[], None],
 ) -> None:
+    """Pass messages on within the rate limit; the reason for an end is in `process.problem`."""
     flow = RateLimit()
     try:
-        while line := await output.readline():
-            try:
-                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-            except ValueError:
-                flow.count(len(line), is_message=False)
-                _log.debug("no message: %r", line[:200])
-                continue
-            flow.count(len(line))
-            await inbox.send(SessionMessage(message))
+        async for size, message in messages:
+            flow.count(size, is_message=message is not None)
+            if message is not None:
+                await inbox.send(message)
     except (RateLimitExceeded, TooManyInvalidMessages) as error:
         process.problem = str(error)
-    except ValueError:  # the line is longer than the limit
+    except ValueError:
         process.problem = f"one of its messages exceeds {MAX_MESSAGE_BYTES:,} bytes"
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # the reader has gone
@@ -234,22 +242,8 @@ async def _http_transport(
         streamable_http_client(spec.url, http_client=http) as (received, outbox),
     ):
         inbox, counted = anyio.create_memory_object_stream[Any](0)
-
-        async def count() -> None:
-            flow = RateLimit()
-            try:
-                async for message in received:
-                    flow.count(0)
-                    await inbox.send(message)
-            except RateLimitExceeded as error:
-                process.problem = str(error)
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass  # the reader has gone
-            finally:
-                inbox.close()
-                on_end()
-
-        counting = asyncio.create_task(count())
+        # The SDK limits the size of an event.
+        counting = asyncio.create_task(_forward(((0, message) async for message in received), inbox, process, on_end))
         try:
             yield counted, outbox
         finally:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import logging
 import time
 import traceback
@@ -22,10 +21,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, assert_never
 
+from pydantic import RootModel
+
 from edgevox.config import PluginTables
-from edgevox.core.errors import ConfigError, EdgevoxError
-from edgevox.core.files import write_atomic
+from edgevox.core.errors import ConfigError, EdgevoxError, StateError
 from edgevox.core.hooks import Hook
+from edgevox.core.state_file import StateFile
 from edgevox.tools.plugins import API_VERSION, Contribution, PluginHost, Step
 from edgevox.tools.plugins.sources import PluginSource, check_name
 from edgevox.tools.registry import ToolRegistry
@@ -40,34 +41,34 @@ START_ERRORS_FILE = "plugins.json"
 _log = logging.getLogger(__name__)
 
 
+class _StartErrors(RootModel[dict[str, str]]):
+    root: dict[str, str] = {}
+
+
 class PluginStartErrors:
     """The reason for each plugin whose last start failed, in a small file; without a path nothing is stored."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self._file = StateFile(path, _StartErrors)
 
-    def read(self) -> dict[str, str]:
+    def read(self) -> Mapping[str, str]:
         """The reasons by plugin name; empty if the file cannot be read."""
-        if self._path is None:
-            return {}
         try:
-            written = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return self._file.read().root
+        except StateError:
             return {}
-        return {name: str(text) for name, text in written.items()} if isinstance(written, dict) else {}
 
-    def note(self, starts: dict[str, str]) -> None:
+    def note(self, starts: Mapping[str, str]) -> None:
         """Store the results of these starts; an empty reason means success."""
-        before = self.read()
         at = f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"
         failed = {name: f"{reason} ({at})" for name, reason in starts.items() if reason}
-        after = {name: text for name, text in before.items() if name not in starts} | failed
-        if self._path is None or after == before:
+        if not failed and starts.keys().isdisjoint(self.read()):
             return
         try:
-            write_atomic(self._path, json.dumps(after, indent=1))
-        except OSError as error:
-            _log.warning("%s cannot be written: %s", self._path, error.strerror)
+            with self._file.changing() as errors:
+                errors.root = {name: text for name, text in errors.root.items() if name not in starts} | failed
+        except StateError as error:
+            _log.warning("%s", error.message)
 
 
 PluginStatus: TypeAlias = Literal["on", "off", "disabled"]

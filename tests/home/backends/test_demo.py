@@ -11,7 +11,7 @@ import pytest
 
 from edgevox.core.errors import StateError
 from edgevox.home import Action, DemoHome, Entity, HomeError, Verb
-from edgevox.home.backends.demo import FIRST_DAY, FIRST_ITEMS, HOME_FILE, SCENES
+from edgevox.home.backends.demo import HOME_FILE, demo_data, first_day
 
 
 @pytest.fixture
@@ -30,20 +30,21 @@ async def do(home: DemoHome, verb: Verb, *entity_ids: str, **values: object) -> 
 
 
 def test_the_house_is_consistent() -> None:
-    assert len(FIRST_DAY.areas) == 7
-    assert len(FIRST_DAY.floors) == 2
-    ids = [entity.id for entity in FIRST_DAY.entities]
+    assert len(first_day().areas) == 7
+    assert len(first_day().floors) == 2
+    ids = [entity.id for entity in first_day().entities]
     assert len(ids) == len(set(ids))
-    for entity in FIRST_DAY.entities:
+    for entity in first_day().entities:
         assert entity.id.startswith(f"{entity.domain}.")
-        assert entity.area is None or FIRST_DAY.area(entity.area) is not None
-        assert entity.floor is None or FIRST_DAY.floor(entity.floor) is not None
-    assert SCENES.keys() | FIRST_ITEMS.keys() <= set(ids)
-    assert {entity_id for scene in SCENES.values() for entity_id in scene} <= set(ids)
+        assert entity.area is None or first_day().area(entity.area) is not None
+        assert entity.floor is None or first_day().floor(entity.floor) is not None
+    scenes, lists = demo_data()["scenes"], demo_data()["lists"]
+    assert scenes.keys() | lists.keys() <= set(ids)
+    assert {entity_id for scene in scenes.values() for entity_id in scene} <= set(ids)
 
 
 def test_reading_writes_nothing(path: Path) -> None:
-    assert DemoHome(path).house().areas == FIRST_DAY.areas
+    assert DemoHome(path).house().areas == first_day().areas
     assert not path.parent.exists()
 
 
@@ -99,7 +100,7 @@ async def test_an_unwritable_folder_raises_an_error_with_a_hint(tmp_path: Path) 
     (tmp_path / "file").write_text("", encoding="utf-8")
     nowhere = DemoHome(tmp_path / "file" / HOME_FILE)
     with pytest.raises(StateError) as error:
-        await nowhere.apply(Action("turn_on", FIRST_DAY.entities[:1]))
+        await nowhere.apply(Action("turn_on", first_day().entities[:1]))
     assert "EDGEVOX_STATE_DIR" in error.value.hint
 
 
@@ -168,4 +169,4 @@ async def test_targets_that_support_the_action_perform_it() -> None:
     home = DemoHome()
     done = await do(home, "set_light", "light.living_room", "light.floor_lamp", color="green")
     assert [entity.id for entity in done] == ["light.floor_lamp"]
-    assert thing(home, "light.living_room") == FIRST_DAY.entity("light.living_room")
+    assert thing(home, "light.living_room") == first_day().entity("light.living_room")

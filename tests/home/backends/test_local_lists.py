@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.core.state_file import StateFile
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, Alarms, ConnectedHome, DemoHome, Entity, HomeError, House, ListItem, Timers, home_tools
-from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists, LocalLists
+from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists, ItemLists, forget_items
 from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Clock
 
@@ -87,7 +88,7 @@ async def test_a_home_with_lists_of_its_own_keeps_them(path: Path) -> None:
     await say(home, "shopping_list_add_item", item="eggs")
     assert await home.items("todo.shopping_list") == (ListItem("theirs"),)
     assert inner.asked == ["add_item", "todo.shopping_list"]
-    assert LocalLists(path).items(OWN_LIST.id) == ()
+    assert StateFile(path, ItemLists).read().items(OWN_LIST.id) == ()
     assert HomeWithLocalLists(DemoHome(), path).house() == DemoHome().house()
 
 
@@ -126,6 +127,6 @@ async def test_words_are_forgotten(path: Path) -> None:
     home = HomeWithLocalLists(FakeHome(), path)
     for item in ("eggs", "a gift for Anna"):
         await say(home, "shopping_list_add_item", item=item)
-    assert LocalLists(path).forget_words(lambda text: "anna" in text.casefold()) == 1
-    assert home.forget_words(lambda text: "anna" in text.casefold()) == 0
+    assert forget_items(path, lambda text: "anna" in text.casefold()) == 1
+    assert forget_items(path, lambda text: "anna" in text.casefold()) == 0
     assert await home.items("todo.shopping_list") == (ListItem("eggs"),)

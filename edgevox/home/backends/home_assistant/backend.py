@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
 from typing import Any
 
 from edgevox.config.secrets import Secret
@@ -12,12 +12,15 @@ from edgevox.home.backends.home_assistant.connection import (
     MALFORMED_ANSWER,
     CommandFailed,
     Connection,
-    ReconnectingConnection,
+    Unreachable,
+    WrongToken,
+    host_of,
 )
 from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
 from edgevox.home.backends.home_assistant.service_calls import execute_action, gather_all, read_items
 from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
+from edgevox.home.backends.reconnecting import ReconnectingHome
 from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
 
 # Bits of Home Assistant's supported_features.
@@ -28,26 +31,19 @@ _PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
 async def announce(connection: Connection, live: LiveStates, message: str) -> None:
     """Announce through satellites, loudspeakers or a notification, whichever exists first. Raises HomeError."""
     if satellites := _satellites(live):
-        await _call(connection, "assist_satellite", "announce", {"message": message}, satellites)
+        await connection.call_service("assist_satellite", "announce", {"message": message}, satellites)
         return
     speakers, voices = _speakers(live), live.all_ids("tts")
     if speakers and voices:
         data = {"message": message, "media_player_entity_id": speakers}
-        await _call(connection, "tts", "speak", data, [voices[0]])
+        await connection.call_service("tts", "speak", data, [voices[0]])
         return
     try:
-        await _call(connection, "notify", "notify", {"message": message}, None)
+        await connection.call_service("notify", "notify", {"message": message})
     except CommandFailed as error:
         if error.reason != "not_found":
             raise
         raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
-
-
-async def _call(
-    connection: Connection, domain: str, service: str, data: dict[str, Any], target: list[str] | None
-) -> None:
-    fields = {"target": {"entity_id": target}} if target is not None else {}
-    await connection.command("call_service", domain=domain, service=service, service_data=data, **fields)
 
 
 def _satellites(live: LiveStates) -> list[str]:
@@ -70,6 +66,8 @@ def _speakers(live: LiveStates) -> list[str]:
     ]
 
 
+_log = logging.getLogger(__name__)
+
 _NO_ANSWER = "Home Assistant does not answer right now."
 # Registries change in bursts, when an integration starts or a device is added: one read covers a burst.
 _SETTLES_IN_S = 0.3
@@ -78,24 +76,29 @@ _STARTS_WITHIN_S = 30.0
 _ASK_AGAIN_S = 0.5
 
 
-class HomeAssistantHome:
-    """A ConnectedHome. It belongs to the event loop that called `start`."""
+class HomeAssistantHome(ReconnectingHome):
+    """A ConnectedHome."""
+
+    # A wrong token stays wrong, and Home Assistant may ban a client that retries it.
+    refusals = (WrongToken,)
 
     def __init__(self, url: str, token: Secret, *, timeout_s: float) -> None:
+        # One timeout to connect, one to read the home, one to spare.
+        super().__init__(not_connected="", start_within_s=3 * timeout_s)
+        self._url = url
+        self._token = token
         self._timeout_s = timeout_s
         self._live = LiveStates()
         self._is_known = False
-        self._connection = ReconnectingConnection(url, token, timeout_s=timeout_s, serve=self._serve)
+        self._current: Connection | None = None
+        self._spoken_problem = CANNOT_REACH
 
     @property
-    def problem(self) -> str:
-        return self._connection.problem
-
-    async def start(self) -> None:
-        await self._connection.start()
-
-    async def close(self) -> None:
-        await self._connection.close()
+    def _connection(self) -> Connection:
+        """The current connection. Raises Unreachable at once if there is none."""
+        if self._current is None:
+            raise Unreachable(self._spoken_problem)
+        return self._current
 
     def house(self) -> House:
         """Raises HomeError until Home Assistant was first reached."""
@@ -105,7 +108,7 @@ class HomeAssistantHome:
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError if no target did it."""
-        connection = self._connection.connection
+        connection = self._connection
         outcomes = await asyncio.gather(*(self._outcome(connection, target, action) for target in action.targets))
         done = tuple(outcome for outcome in outcomes if isinstance(outcome, Entity))
         failures = [outcome for outcome in outcomes if isinstance(outcome, HomeError)]
@@ -116,14 +119,14 @@ class HomeAssistantHome:
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError."""
         try:
-            return await read_items(self._connection.connection, list_id)
+            return await read_items(self._connection, list_id)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         try:
-            await announce(self._connection.connection, self._live, message)
+            await announce(self._connection, self._live, message)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
@@ -136,7 +139,44 @@ class HomeAssistantHome:
 
     # --- following states
 
-    async def _serve(self, connection: Connection, ready: Callable[[], None]) -> None:
+    async def run_once(self) -> HomeError:
+        trouble = await self._connected_until()
+        # Callers hear details only of errors that the user can fix.
+        self._spoken_problem = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
+        return trouble
+
+    async def _connected_until(self) -> HomeError:
+        """Run one connection, and return the reason why it ended."""
+        try:
+            connection = await Connection.open(self._url, self._token, timeout_s=self._timeout_s)
+        except HomeError as error:
+            return error
+        try:
+            await self._serve(connection)
+        except HomeError as error:
+            return error
+        except TimeoutError:
+            return Unreachable(self._too_slow)
+        except MALFORMED_ANSWER as error:
+            _log.warning("unexpected answer from Home Assistant: %r", error)
+            return HomeError("Home Assistant answers in a way that I do not understand; update EdgeVox.")
+        finally:
+            self._current = None
+            await connection.close()
+        return Unreachable(f"The connection to Home Assistant at {host_of(self._url)} was lost; I am trying again.")
+
+    @property
+    def _too_slow(self) -> str:
+        return f"Home Assistant at {host_of(self._url)} takes too long to answer; I am trying again."
+
+    def on_slow_start(self) -> None:
+        self._report_not_ready(self._too_slow)
+
+    def _report_not_ready(self, problem: str) -> None:
+        self._spoken_problem = problem
+        self.report(problem)
+
+    async def _serve(self, connection: Connection) -> None:
         """Read the home, and follow it until the connection is lost. Raises HomeError and TimeoutError."""
         changed = asyncio.Event()
         await _bundle_messages(connection)
@@ -145,7 +185,9 @@ class HomeAssistantHome:
         self._live.register(await read_registries(connection))
         await self._follow_states(connection)
         self._is_known = True
-        ready()
+        self._current = connection
+        self.set_ready()
+        _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
         async with asyncio.TaskGroup() as both:
             reading = both.create_task(self._read_again(connection, changed))
             await connection.lost()
@@ -158,7 +200,7 @@ class HomeAssistantHome:
             config = await connection.command("get_config")
             if config.get("state", "RUNNING") == "RUNNING":
                 return
-            self._connection.report_not_ready("Home Assistant is still starting.")
+            self._report_not_ready("Home Assistant is still starting.")
             await asyncio.sleep(_ASK_AGAIN_S)
 
     async def _follow_states(self, connection: Connection) -> None:

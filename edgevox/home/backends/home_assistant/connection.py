@@ -1,4 +1,4 @@
-"""An authenticated WebSocket to Home Assistant, its errors, and reconnecting with backoff.
+"""An authenticated WebSocket to Home Assistant, and its errors.
 
 HomeError
 ├ Unreachable        no answer, or the connection was lost
@@ -12,8 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any, TypeAlias
 
@@ -132,7 +131,7 @@ class Connection:
 
         Raises CommandFailed, Unreachable, and TimeoutError.
         """
-        number = self._next_id()
+        self._last_id = number = self._last_id + 1
         result = self._results[number] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -140,6 +139,19 @@ class Connection:
                 return await result
         finally:
             self._results.pop(number, None)
+
+    async def call_service(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, Any],
+        target: str | list[str] | None = None,
+        **fields: Any,  # noqa: ANN401 - as above
+    ) -> Any:  # noqa: ANN401 - as above
+        """Call a service of Home Assistant, for these entities. Raises like `command`."""
+        if target is not None:
+            fields["target"] = {"entity_id": target}
+        return await self.command("call_service", domain=domain, service=service, service_data=data, **fields)
 
     async def subscribe(self, on_event: OnEvent, kind: str, /, **fields: Any) -> None:  # noqa: ANN401 - as above
         """Call `on_event` with every event from now on; it must not block. Raises like `command`."""
@@ -160,10 +172,6 @@ class Connection:
         self._reading.cancel()
         await asyncio.wait([self._reading])
         await self._resources.aclose()
-
-    def _next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
 
     async def _send(self, message: dict[str, Any]) -> None:
         if self.is_lost:
@@ -266,130 +274,11 @@ async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place:
 
 async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: ANN401 - it may be anything
     """A message before commands are numbered; None if it is not JSON, or missing."""
-    message = await socket.receive()
-    if message.type is not aiohttp.WSMsgType.TEXT:
-        return None
     try:
-        return json.loads(message.data)
-    except ValueError:
+        return await socket.receive_json()
+    except (TypeError, ValueError):
         return None
 
 
 def _unreachable_at(url: str) -> str:
     return f"I cannot reach Home Assistant at {host_of(url)}; check that it is running."
-
-
-ServeConnection: TypeAlias = Callable[[Connection, Callable[[], None]], Awaitable[None]]
-
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 5.0
-# A wrong token stays wrong, and Home Assistant may ban a client that retries it.
-_WAIT_AFTER_REFUSAL_S = 3600.0
-_LONG_LIVED_S = 10.0
-# In timeouts: one to connect, one to read the home, one to spare.
-_STARTS_WITHIN = 3
-
-
-class ReconnectingConnection:
-    """Opens connections one after the other, and runs `serve` with each until it is lost.
-
-    `serve(connection, ready)` calls `ready()` when the connection is usable, and returns when it is lost;
-    it may raise HomeError and TimeoutError.
-    """
-
-    def __init__(self, url: str, token: Secret, *, timeout_s: float, serve: ServeConnection) -> None:
-        self.problem = ""
-        self._spoken_problem = CANNOT_REACH
-        self._url = url
-        self._token = token
-        self._timeout_s = timeout_s
-        self._serve = serve
-        self._connection: Connection | None = None
-        self._tried = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def connection(self) -> Connection:
-        """The current connection. Raises Unreachable at once if there is none."""
-        if self._connection is None:
-            raise Unreachable(self._spoken_problem)
-        return self._connection
-
-    async def start(self) -> None:
-        """Wait for the first attempt; one that takes too long continues in the background."""
-        if self._task is None:
-            self._task = asyncio.create_task(self._reconnect())
-        try:
-            async with asyncio.timeout(_STARTS_WITHIN * self._timeout_s):
-                await self._tried.wait()
-        except TimeoutError:
-            self.report_not_ready(self._too_slow)
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
-        self._tried = asyncio.Event()
-
-    def report_not_ready(self, problem: str) -> None:
-        """Report a connection that is not usable yet, so that `start` does not wait for it."""
-        self.problem = self._spoken_problem = problem
-        self._tried.set()
-
-    @property
-    def _too_slow(self) -> str:
-        return f"Home Assistant at {host_of(self._url)} takes too long to answer; I am trying again."
-
-    async def _reconnect(self) -> None:
-        loop = asyncio.get_running_loop()
-        failures = 0
-        while True:
-            began_s = loop.time()
-            trouble = await self._run_once()
-            self._report(trouble)
-            failures = 0 if loop.time() - began_s > _LONG_LIVED_S else failures + 1
-            await asyncio.sleep(backoff_s(failures, is_refused=isinstance(trouble, WrongToken)))
-
-    async def _run_once(self) -> HomeError:
-        """Run one connection, and return the reason why it ended."""
-        try:
-            connection = await Connection.open(self._url, self._token, timeout_s=self._timeout_s)
-        except HomeError as error:
-            return error
-
-        def ready() -> None:
-            self._connection = connection
-            self.problem = ""
-            self._tried.set()
-            _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
-
-        try:
-            await self._serve(connection, ready)
-        except HomeError as error:
-            return error
-        except TimeoutError:
-            return Unreachable(self._too_slow)
-        except MALFORMED_ANSWER as error:
-            _log.warning("unexpected answer from Home Assistant: %r", error)
-            return HomeError("Home Assistant answers in a way that I do not understand; update EdgeVox.")
-        finally:
-            self._connection = None
-            await connection.close()
-        return Unreachable(f"The connection to Home Assistant at {host_of(self._url)} was lost; I am trying again.")
-
-    def _report(self, trouble: HomeError) -> None:
-        if trouble.message != self.problem:
-            _log.warning("%s", trouble.message)
-        self.problem = trouble.message
-        # Callers hear details only of errors that the user can fix.
-        self._spoken_problem = trouble.message if isinstance(trouble, WrongToken) else CANNOT_REACH
-        self._tried.set()
-
-
-def backoff_s(failures: int, *, is_refused: bool) -> float:
-    """Exponential backoff with jitter, so that many clients do not reconnect at once."""
-    if is_refused:
-        return _WAIT_AFTER_REFUSAL_S
-    longest_s: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(failures, 10))
-    return longest_s * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret

@@ -46,11 +46,11 @@ async def _found(network: AsyncZeroconf, name: str) -> FoundHomeAssistant | None
     info = AsyncServiceInfo(_SERVICE, name)
     if not await info.async_request(network.zeroconf, _ASK_MS):
         return None
-    told = {
-        key.decode(errors="replace"): (value or b"").decode(errors="replace") for key, value in info.properties.items()
-    }
+    properties = info.decoded_properties
     addresses = info.parsed_scoped_addresses(IPVersion.V4Only)
-    url = told.get("internal_url") or told.get("base_url")
+    url = properties.get("internal_url") or properties.get("base_url")
     if not url and addresses and info.port:
         url = f"http://{addresses[0]}:{info.port}"
-    return FoundHomeAssistant(told.get("location_name") or name.removesuffix(f".{_SERVICE}"), url) if url else None
+    return (
+        FoundHomeAssistant(properties.get("location_name") or name.removesuffix(f".{_SERVICE}"), url) if url else None
+    )

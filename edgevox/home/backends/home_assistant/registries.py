@@ -42,18 +42,14 @@ class Exposure:
     hidden: frozenset[str] = frozenset()
 
     def has(self, entity_id: str, device_class: str | None) -> bool:
-        if self.exposed:
-            return entity_id in self.exposed
         domain = entity_id.partition(".")[0]
         is_default = domain in _DOMAINS or device_class in _CLASSES.get(domain, ())
-        return is_default and entity_id not in self.hidden
+        return self.may_have(entity_id) and (bool(self.exposed) or (is_default and entity_id not in self.hidden))
 
     def may_have(self, entity_id: str) -> bool:
         """False for entities that are not exposed, whatever their device class."""
-        if self.exposed:
-            return entity_id in self.exposed
         domain = entity_id.partition(".")[0]
-        return domain in _DOMAINS or domain in _CLASSES
+        return entity_id in self.exposed if self.exposed else domain in _DOMAINS or domain in _CLASSES
 
 
 def read_exposure(answer: Mapping[str, Any] | None, entities: Iterable[Mapping[str, Any]] = ()) -> Exposure:

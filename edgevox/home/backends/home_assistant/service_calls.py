@@ -88,14 +88,7 @@ async def play_service(connection: Connection, entity: Entity, values: Mapping[s
     data: dict[str, Any] = {"search_query": query}
     if values.get("media_class"):
         data["media_filter_classes"] = [values["media_class"]]
-    answer = await connection.command(
-        "call_service",
-        domain="media_player",
-        service="search_media",
-        service_data=data,
-        target={"entity_id": entity.id},
-        return_response=True,
-    )
+    answer = await connection.call_service("media_player", "search_media", data, entity.id, return_response=True)
     for media in _found(answer, entity.id):
         match media:
             case {"can_play": False}:
@@ -147,7 +140,7 @@ async def execute_action(
         async with asyncio.timeout(timeout_s):
             service = await _service(connection, before, action)
             if service is not None:
-                await _call_service(connection, before, service)
+                await connection.call_service(before.domain, service.name, service.data, before.id)
                 if service.is_done is not None:
                     await live.wait_until(target.id, service.is_done)
     except CommandFailed as error:
@@ -175,16 +168,6 @@ async def _service(connection: Connection, entity: Entity, action: Action) -> Se
             return await play_service(connection, entity, action.values)
         case _:
             return service_for(entity, action)
-
-
-async def _call_service(connection: Connection, entity: Entity, service: Service) -> None:
-    await connection.command(
-        "call_service",
-        domain=entity.domain,
-        service=service.name,
-        service_data=service.data,
-        target={"entity_id": entity.id},
-    )
 
 
 def _why(entity: Entity, error: CommandFailed) -> HomeError:

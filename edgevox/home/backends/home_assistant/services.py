@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, assert_never
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
+from edgevox.home.colours import Colour, find_colour
 from edgevox.home.entities import Action, Entity, HomeError
-from edgevox.home.phrasing import brief, number, sentence, the
+from edgevox.home.phrasing import number, sentence, the
 
 IsDone: TypeAlias = Callable[[Entity], bool]
 
@@ -26,6 +27,10 @@ class Service:
 
 def in_state(*states: str) -> IsDone:
     return lambda entity: entity.state in states
+
+
+def not_in_state(*states: str) -> IsDone:
+    return lambda entity: entity.state not in states
 
 
 def set_to(key: str, wanted: float, *, within: float) -> IsDone:
@@ -55,187 +60,80 @@ def require_feature(entity: Entity, feature: int, message: str = "cannot do that
         raise unsupported(entity, message)
 
 
-# CSS colour names; Home Assistant takes an unknown name for white.
-_NAMES = frozenset(
-    {
-        "aliceblue", "antiquewhite", "aqua", "aquamarine", "azure", "beige", "bisque", "black",
-        "blanchedalmond", "blue", "blueviolet", "brown", "burlywood", "cadetblue", "chartreuse",
-        "chocolate", "coral", "cornflowerblue", "cornsilk", "crimson", "cyan", "darkblue", "darkcyan",
-        "darkgoldenrod", "darkgray", "darkgreen", "darkgrey", "darkkhaki", "darkmagenta", "darkolivegreen",
-        "darkorange", "darkorchid", "darkred", "darksalmon", "darkseagreen", "darkslateblue",
-        "darkslategray", "darkslategrey", "darkturquoise", "darkviolet", "deeppink", "deepskyblue",
-        "dimgray", "dimgrey", "dodgerblue", "firebrick", "floralwhite", "forestgreen", "fuchsia",
-        "gainsboro", "ghostwhite", "gold", "goldenrod", "gray", "green", "greenyellow", "grey", "honeydew",
-        "hotpink", "indianred", "indigo", "ivory", "khaki", "lavender", "lavenderblush", "lawngreen",
-        "lemonchiffon", "lightblue", "lightcoral", "lightcyan", "lightgoldenrodyellow", "lightgray",
-        "lightgreen", "lightgrey", "lightpink", "lightsalmon", "lightseagreen", "lightskyblue",
-        "lightslategray", "lightslategrey", "lightsteelblue", "lightyellow", "lime", "limegreen", "linen",
-        "magenta", "maroon", "mediumaquamarine", "mediumblue", "mediumorchid", "mediumpurple",
-        "mediumseagreen", "mediumslateblue", "mediumspringgreen", "mediumturquoise", "mediumvioletred",
-        "midnightblue", "mintcream", "mistyrose", "moccasin", "navajowhite", "navy", "oldlace", "olive",
-        "olivedrab", "orange", "orangered", "orchid", "palegoldenrod", "palegreen", "paleturquoise",
-        "palevioletred", "papayawhip", "peachpuff", "peru", "pink", "plum", "powderblue", "purple", "red",
-        "rosybrown", "royalblue", "saddlebrown", "salmon", "sandybrown", "seagreen", "seashell", "sienna",
-        "silver", "skyblue", "slateblue", "slategray", "slategrey", "snow", "springgreen", "steelblue",
-        "tan", "teal", "thistle", "tomato", "turquoise", "violet", "wheat", "white", "whitesmoke", "yellow",
-        "yellowgreen",
-    }
-)  # fmt: skip
-_MORE = {"amber": [255, 191, 0], "mint": [62, 180, 137], "peach": [255, 203, 164], "lilac": [200, 162, 200]}
-_WHITES_K = {
-    "warmwhite": 2700,
-    "softwhite": 2700,
-    "warm": 2700,
-    "white": 4000,
-    "neutralwhite": 4000,
-    "coolwhite": 5500,
-    "coldwhite": 6500,
-    "cool": 5500,
-    "cold": 6500,
-    "daylight": 6500,
-}
-_COLOURED = frozenset({"hs", "xy", "rgb", "rgbw", "rgbww"})
-
-
-def colour_data(said: str, colour_modes: frozenset[str]) -> dict[str, Any] | None:
-    """The service data for a colour: {} if the light does not support it, None if it is unknown."""
-    name = "".join(said.casefold().split()).replace("-", "")
-    is_coloured = not _COLOURED.isdisjoint(colour_modes)
-    if name in _WHITES_K and "color_temp" in colour_modes:
-        return {"color_temp_kelvin": _WHITES_K[name]}
-    if name in _NAMES:
-        return {"color_name": name} if is_coloured else {}
-    if name in _MORE:
-        return {"rgb_color": _MORE[name]} if is_coloured else {}
-    if name in _WHITES_K:
-        # A colour light mixes white by itself.
-        return {"color_temp_kelvin": _WHITES_K[name]} if is_coloured else {}
-    return None
-
-
-# Bits of Home Assistant's supported_features.
-_COVER_OPENS, _COVER_CLOSES = 1, 2
-_ARMS = ((2, "alarm_arm_away"), (1, "alarm_arm_home"), (4, "alarm_arm_night"))
-_CLIMATE_TURNS_ON = 256
-_PLAYER_TURNS_ON, _PLAYER_TURNS_OFF, _PLAYER_STOPS = 128, 256, 4096
-_VACUUM_RETURNS, _VACUUM_STARTS = 16, 8192
-_MOWER_STARTS, _MOWER_DOCKS = 1, 4
-
-_NOT_ON = ("off", "standby", "unavailable", "unknown")
-
-
-def turn_on(entity: Entity) -> Service | None:
-    """None if it is already on and must not restart. Raises HomeError if unsupported."""
-    match entity.domain:
-        case "cover" | "valve":
-            require_feature(entity, _COVER_OPENS, "cannot be opened")
-            return Service(f"open_{entity.domain}", is_done=in_state("open", "opening"))
-        case "lock":
-            return Service("lock", is_done=in_state("locked", "locking", "jammed"))
-        case "alarm_control_panel":
-            return _arm(entity)
-        case "climate" | "media_player" if entity.state not in _NOT_ON:
-            return None
-        case "climate":
-            return _heat(entity)
-        case "media_player":
-            require_feature(entity, _PLAYER_TURNS_ON, "cannot be turned on from here")
-            return Service("turn_on", is_done=lambda now: now.state not in _NOT_ON)
-        case "vacuum" | "lawn_mower":
-            return start_robot(entity)
-        case "scene" | "script":
-            return Service("turn_on")
-        case "button" | "input_button":
-            return Service("press")
-        case _:
-            return Service("turn_on", is_done=in_state("on"))
-
-
-def turn_off(entity: Entity) -> Service:
-    """Raises HomeError if unsupported."""
-    match entity.domain:
-        case "cover" | "valve":
-            require_feature(entity, _COVER_CLOSES, "cannot be closed")
-            return Service(f"close_{entity.domain}", is_done=in_state("closed", "closing"))
-        case "lock":
-            return Service("unlock", is_done=in_state("unlocked", "unlocking", "open", "opening", "jammed"))
-        case "alarm_control_panel":
-            return Service("alarm_disarm", is_done=in_state("disarmed"))
-        case "climate":
-            if "off" not in entity.attributes.get("hvac_modes", ()):
-                raise unsupported(entity, "cannot be turned off")
-            return Service("set_hvac_mode", {"hvac_mode": "off"}, in_state("off"))
-        case "media_player":
-            if supports(entity, _PLAYER_TURNS_OFF):
-                return Service("turn_off", is_done=in_state("off", "standby", "idle"))
-            require_feature(entity, _PLAYER_STOPS, "cannot be turned off")
-            return Service("media_stop", is_done=in_state("off", "standby", "idle"))
-        case "vacuum" | "lawn_mower":
-            return dock_robot(entity)
-        case "scene":
-            raise unsupported(entity, "is a scene; it cannot be turned off")
-        case _:
-            return Service("turn_off", is_done=in_state("off"))
-
-
-def start_robot(entity: Entity) -> Service:
-    """Start a vacuum or mower. Raises HomeError if unsupported."""
-    if entity.domain == "lawn_mower":
-        require_feature(entity, _MOWER_STARTS, "cannot be started from here")
-        return Service("start_mowing", is_done=in_state("mowing"))
-    require_feature(entity, _VACUUM_STARTS, "cannot be started from here")
-    return Service("start", is_done=in_state("cleaning"))
-
-
-def dock_robot(entity: Entity) -> Service:
-    """Dock a vacuum or mower. Raises HomeError if unsupported."""
-    if entity.domain == "lawn_mower":
-        require_feature(entity, _MOWER_DOCKS, "cannot be sent home")
-        return Service("dock", is_done=in_state("docked", "returning"))
-    require_feature(entity, _VACUUM_RETURNS, "cannot be sent home")
-    return Service("return_to_base", is_done=in_state("docked", "returning"))
-
-
-def _arm(entity: Entity) -> Service:
-    for feature, service in _ARMS:
-        if supports(entity, feature):
-            return Service(
-                service, is_done=lambda now: now.state.startswith("armed") or now.state in ("arming", "pending")
-            )
-    raise unsupported(entity, "cannot be armed from here")
-
-
-def _heat(entity: Entity) -> Service:
-    modes = [mode for mode in entity.attributes.get("hvac_modes", ()) if mode != "off"]
-    if supports(entity, _CLIMATE_TURNS_ON) or not modes:
-        return Service("turn_on", is_done=lambda now: now.state not in _NOT_ON)
-    mode = next((mode for mode in ("heat_cool", "auto", "heat") if mode in modes), modes[0])
-    return Service("set_hvac_mode", {"hvac_mode": mode}, in_state(mode))
-
-
-# Bits of Home Assistant's supported_features.
+# Bits of Home Assistant's supported_features; those of switches and players are in the table below.
 _COVER_HAS_POSITION = 4
-_CLIMATE_HAS_TARGET, _CLIMATE_HAS_RANGE = 1, 2
+_CLIMATE_HAS_TARGET, _CLIMATE_HAS_RANGE, _CLIMATE_TURNS_ON = 1, 2, 256
 _FAN_HAS_SPEED = 1
 _PLAYER_HAS_VOLUME, _PLAYER_MUTES = 4, 8
-_PLAYER_PAUSES, _PLAYER_PLAYS, _PLAYER_SKIPS, _PLAYER_GOES_BACK = 1, 16384, 32, 16
 _VACUUM_CLEANS_AREAS = 16384
 
 _OFF = ("off", "standby", "unavailable", "unknown")
+_ACTIVE = ("playing", "paused", "buffering")
+_COLOURED = frozenset({"hs", "xy", "rgb", "rgbw", "rgbww"})
+
+
+class _Row(NamedTuple):
+    """A service without data, what confirms it, the feature bit that it needs, and the refusal without it."""
+
+    service: str
+    is_done: IsDone | None = None
+    feature: int = 0
+    refusal: str = "cannot do that"
+
+
+_is_on = not_in_state(*_OFF)
+_is_stopped = in_state("off", "standby", "idle")
+_is_docked = in_state("docked", "returning")
+
+
+def _is_armed(entity: Entity) -> bool:
+    return entity.state.startswith("armed") or entity.state in ("arming", "pending")
+
+
+# By verb and domain; of several rows the first that the entity supports.
+_SERVICES: Mapping[tuple[str, str], tuple[_Row, ...]] = {
+    ("turn_on", "alarm_control_panel"): (
+        _Row("alarm_arm_away", _is_armed, 2),
+        _Row("alarm_arm_home", _is_armed, 1),
+        _Row("alarm_arm_night", _is_armed, 4, "cannot be armed from here"),
+    ),
+    ("turn_on", "button"): (_Row("press"),),
+    ("turn_on", "cover"): (_Row("open_cover", in_state("open", "opening"), 1, "cannot be opened"),),
+    ("turn_on", "input_button"): (_Row("press"),),
+    ("turn_on", "lawn_mower"): (_Row("start_mowing", in_state("mowing"), 1, "cannot be started from here"),),
+    ("turn_on", "lock"): (_Row("lock", in_state("locked", "locking", "jammed")),),
+    ("turn_on", "media_player"): (_Row("turn_on", _is_on, 128, "cannot be turned on from here"),),
+    ("turn_on", "scene"): (_Row("turn_on"),),
+    ("turn_on", "script"): (_Row("turn_on"),),
+    ("turn_on", "vacuum"): (_Row("start", in_state("cleaning"), 8192, "cannot be started from here"),),
+    ("turn_on", "valve"): (_Row("open_valve", in_state("open", "opening"), 1, "cannot be opened"),),
+    ("turn_on", ""): (_Row("turn_on", in_state("on")),),
+    ("turn_off", "alarm_control_panel"): (_Row("alarm_disarm", in_state("disarmed")),),
+    ("turn_off", "cover"): (_Row("close_cover", in_state("closed", "closing"), 2, "cannot be closed"),),
+    ("turn_off", "lawn_mower"): (_Row("dock", _is_docked, 4, "cannot be sent home"),),
+    ("turn_off", "lock"): (_Row("unlock", in_state("unlocked", "unlocking", "open", "opening", "jammed")),),
+    ("turn_off", "media_player"): (
+        _Row("turn_off", _is_stopped, 256),
+        _Row("media_stop", _is_stopped, 4096, "cannot be turned off"),
+    ),
+    ("turn_off", "vacuum"): (_Row("return_to_base", _is_docked, 16, "cannot be sent home"),),
+    ("turn_off", "valve"): (_Row("close_valve", in_state("closed", "closing"), 2, "cannot be closed"),),
+    ("turn_off", ""): (_Row("turn_off", in_state("off")),),
+    ("pause", ""): (_Row("media_pause", not_in_state("playing", "buffering"), 1),),
+    ("unpause", ""): (_Row("media_play", in_state("playing", "buffering"), 16384),),
+    ("next", ""): (_Row("media_next_track", feature=32),),
+    ("previous", ""): (_Row("media_previous_track", feature=16),),
+}
 
 
 def service_for(entity: Entity, action: Action) -> Service | None:
     """The service; None if there is nothing to do. Raises HomeError if the entity does not support it."""
     values = action.values
     match action.verb:
-        case "turn_on":
-            return turn_on(entity)
-        case "turn_off":
-            return turn_off(entity)
-        case "start":
-            return start_robot(entity)
-        case "dock":
-            return dock_robot(entity)
+        case "turn_on" | "start":
+            return _turn_on(entity)
+        case "turn_off" | "dock":
+            return _turn_off(entity)
         case "set_light":
             return _light(entity, values)
         case "set_position":
@@ -246,29 +144,59 @@ def service_for(entity: Entity, action: Action) -> Service | None:
             return _speed(entity, values["percentage"])
         case "set_volume":
             return _volume(entity, values["volume_level"])
-        case "pause" | "unpause" | "next" | "previous" | "mute" | "unmute":
-            return _player(entity, action)
+        case "mute" | "unmute":
+            return _mute(entity, action.verb == "mute")
+        case "pause" | "unpause" | "next" | "previous":
+            if entity.state not in _ACTIVE or (action.verb == "pause" and entity.state == "paused"):
+                doing = "paused" if action.verb == "unpause" else "playing"
+                raise HomeError(sentence(f"nothing is {doing} on {the(entity)}"))
+            return _from_table(action.verb, entity)
         case "clean_area":
-            return _clean(entity, values["area"])
+            require_feature(entity, _VACUUM_CLEANS_AREAS, "cannot be sent to a single room")
+            return Service("clean_area", {"cleaning_area_id": [values["area"]]}, in_state("cleaning"))
         case "play" | "add_item" | "complete_item" | "remove_item":
             raise AssertionError(action.verb)  # these need more than one service call
         case _:
             assert_never(action.verb)
 
 
+def _from_table(verb: str, entity: Entity) -> Service:
+    rows = _SERVICES.get((verb, entity.domain)) or _SERVICES[verb, ""]
+    for row in rows:
+        if not row.feature or supports(entity, row.feature):
+            return Service(row.service, is_done=row.is_done)
+    raise unsupported(entity, rows[-1].refusal)
+
+
+def _turn_on(entity: Entity) -> Service | None:
+    """None if it is already on and must not restart."""
+    if entity.domain in ("climate", "media_player") and entity.state not in _OFF:
+        return None
+    if entity.domain != "climate":
+        return _from_table("turn_on", entity)
+    modes = [mode for mode in entity.attributes.get("hvac_modes", ()) if mode != "off"]
+    if supports(entity, _CLIMATE_TURNS_ON) or not modes:
+        return Service("turn_on", is_done=_is_on)
+    mode = next((mode for mode in ("heat_cool", "auto", "heat") if mode in modes), modes[0])
+    return Service("set_hvac_mode", {"hvac_mode": mode}, in_state(mode))
+
+
+def _turn_off(entity: Entity) -> Service:
+    if entity.domain == "scene":
+        raise unsupported(entity, "is a scene; it cannot be turned off")
+    if entity.domain != "climate":
+        return _from_table("turn_off", entity)
+    if "off" not in entity.attributes.get("hvac_modes", ()):
+        raise unsupported(entity, "cannot be turned off")
+    return Service("set_hvac_mode", {"hvac_mode": "off"}, in_state("off"))
+
+
 def _light(entity: Entity, values: Mapping[str, Any]) -> Service:
-    brightness, colour = values.get("brightness"), values.get("color")
+    brightness = values.get("brightness")
     if brightness == 0:
-        return turn_off(entity)
+        return _turn_off(entity)
     modes = frozenset(entity.attributes.get("supported_color_modes", ()))
-    data: dict[str, Any] = {}
-    if colour is not None:
-        colour_fields = colour_data(str(colour), modes)
-        if colour_fields is None:
-            raise HomeError(f"I do not know the colour {brief(str(colour))}. Try red, green, blue or white.")
-        if not colour_fields:
-            raise unsupported(entity, "cannot change its colour")
-        data |= colour_fields
+    data = _colour(entity, find_colour(str(values["color"])), modes) if values.get("color") is not None else {}
     if brightness is None:
         return Service("turn_on", data, in_state("on"))
     if not modes - {"onoff", "unknown"}:
@@ -277,10 +205,20 @@ def _light(entity: Entity, values: Mapping[str, Any]) -> Service:
     return Service("turn_on", data, set_to("brightness", brightness, within=2), value="brightness")
 
 
+def _colour(entity: Entity, colour: Colour, modes: frozenset[str]) -> dict[str, Any]:
+    is_coloured = not _COLOURED.isdisjoint(modes)
+    # A colour light mixes a white by itself, except the one that is also a colour's name.
+    if colour.kelvin and ("color_temp" in modes or (is_coloured and not colour.css_name)):
+        return {"color_temp_kelvin": colour.kelvin}
+    if not is_coloured:
+        raise unsupported(entity, "cannot change its colour")
+    return {"color_name": colour.css_name} if colour.css_name else {"rgb_color": list(colour.rgb)}
+
+
 def _position(entity: Entity, position: int) -> Service | None:
     if not supports(entity, _COVER_HAS_POSITION):
         if position in (0, 100):
-            return turn_on(entity) if position else turn_off(entity)
+            return _turn_on(entity) if position else _turn_off(entity)
         raise unsupported(entity, "can only be opened or closed")
     is_there = set_to("position", position, within=3)
     return Service(
@@ -304,17 +242,15 @@ def _temperature(entity: Entity, temperature: float) -> Service:
         between = {"target_temp_low": temperature - half, "target_temp_high": temperature + half}
         is_low = set_to("target_temp_low", temperature - half, within=step)
         return Service("set_temperature", between, is_low, value="target_temp_low")
-    if not supports(entity, _CLIMATE_HAS_TARGET):
-        raise unsupported(entity, "cannot be set to a temperature")
+    require_feature(entity, _CLIMATE_HAS_TARGET, "cannot be set to a temperature")
     is_set = set_to("temperature", temperature, within=step)
     return Service("set_temperature", {"temperature": temperature}, is_set, value="temperature")
 
 
 def _speed(entity: Entity, percentage: int) -> Service:
     if percentage == 0:
-        return turn_off(entity)
-    if not supports(entity, _FAN_HAS_SPEED):
-        raise unsupported(entity, "has only one speed")
+        return _turn_off(entity)
+    require_feature(entity, _FAN_HAS_SPEED, "has only one speed")
     step = entity.attributes.get("percentage_step") or 1
     is_set = set_to("percentage", percentage, within=max(1, step))
     return Service("set_percentage", {"percentage": percentage}, is_set, value="percentage")
@@ -323,49 +259,15 @@ def _speed(entity: Entity, percentage: int) -> Service:
 def _volume(entity: Entity, level: int) -> Service:
     if entity.state in _OFF:
         raise unsupported(entity, "is off")
-    if not supports(entity, _PLAYER_HAS_VOLUME):
-        raise unsupported(entity, "cannot be set to a volume")
+    require_feature(entity, _PLAYER_HAS_VOLUME, "cannot be set to a volume")
     is_set = set_to("volume_level", level, within=1)
     return Service("volume_set", {"volume_level": level / 100}, is_set, value="volume_level")
 
 
-def _player(entity: Entity, action: Action) -> Service:
-    is_active = entity.state in ("playing", "paused", "buffering")
-    match action.verb:
-        case "mute" | "unmute":
-            muted = action.verb == "mute"
-            if entity.state in _OFF:
-                raise unsupported(entity, "is off")
-            require_feature(entity, _PLAYER_MUTES)
-            return Service(
-                "volume_mute",
-                {"is_volume_muted": muted},
-                lambda now: now.attributes.get("is_volume_muted", False) is muted,
-            )
-        case "pause":
-            if entity.state not in ("playing", "buffering"):
-                raise HomeError(_nothing("playing", entity))
-            require_feature(entity, _PLAYER_PAUSES)
-            return Service("media_pause", is_done=lambda now: now.state not in ("playing", "buffering"))
-        case "unpause":
-            if not is_active:
-                raise HomeError(_nothing("paused", entity))
-            require_feature(entity, _PLAYER_PLAYS)
-            return Service("media_play", is_done=in_state("playing", "buffering"))
-        case "next" | "previous":
-            if not is_active:
-                raise HomeError(_nothing("playing", entity))
-            require_feature(entity, _PLAYER_SKIPS if action.verb == "next" else _PLAYER_GOES_BACK)
-            return Service(f"media_{action.verb}_track")
-        case _:
-            raise AssertionError(action.verb)
-
-
-def _clean(entity: Entity, area: str) -> Service:
-    if not supports(entity, _VACUUM_CLEANS_AREAS):
-        raise unsupported(entity, "cannot be sent to a single room")
-    return Service("clean_area", {"cleaning_area_id": [area]}, in_state("cleaning"))
-
-
-def _nothing(doing: str, entity: Entity) -> str:
-    return sentence(f"nothing is {doing} on {the(entity)}")
+def _mute(entity: Entity, muted: bool) -> Service:
+    if entity.state in _OFF:
+        raise unsupported(entity, "is off")
+    require_feature(entity, _PLAYER_MUTES)
+    return Service(
+        "volume_mute", {"is_volume_muted": muted}, lambda now: now.attributes.get("is_volume_muted", False) is muted
+    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from edgevox.home.backends.home_assistant.registries import Registries, RegistryEntry
@@ -97,7 +96,8 @@ class LiveStates:
         # A dictionary for its order, so that the prompt lists entities in the same order.
         self._changed: dict[str, None] = {}
         self._house: House | None = None
-        self._waiting: dict[str, set[asyncio.Event]] = {}
+        # Set at the next change, and replaced by a new one.
+        self._news = asyncio.Event()
 
     def begin(self, event: Mapping[str, Any]) -> None:
         """Take the first event of a subscription, which has every state; others are deleted."""
@@ -154,27 +154,13 @@ class LiveStates:
 
     async def wait_until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
         """Wait, without a timeout, until the condition holds for the entity."""
-        with self._watched(entity_id) as changed:
-            while (now := self.entity(entity_id)) is None or not is_so(now):
-                changed.clear()
-                await changed.wait()
-
-    @contextmanager
-    def _watched(self, entity_id: str) -> Iterator[asyncio.Event]:
-        changed = asyncio.Event()
-        watchers = self._waiting.setdefault(entity_id, set())
-        watchers.add(changed)
-        try:
-            yield changed
-        finally:
-            watchers.discard(changed)
-            if not watchers:
-                self._waiting.pop(entity_id, None)
+        while (now := self.entity(entity_id)) is None or not is_so(now):
+            await self._news.wait()
 
     def _touch(self, entity_id: str) -> None:
         self._changed[entity_id] = None
-        for watcher in self._waiting.get(entity_id, ()):
-            watcher.set()
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _catch_up(self) -> None:
         for entity_id in self._changed:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import aiomqtt
+
 from edgevox.core.languages import listed
-from edgevox.home.backends.mqtt.component import Command
-from edgevox.home.backends.mqtt.connection import Broker, MqttConnection
+from edgevox.home.backends.mqtt.component import Command, OutgoingMessage
+from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describe_error, open_client
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
 from edgevox.home.backends.mqtt.entities import MqttEntities, MqttEntity
+from edgevox.home.backends.reconnecting import ReconnectingHome
 from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
 from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 
 _MOST_NAMED = 3
+_SUBSCRIBED_AT_ONCE = 100
+_REFUSED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +42,29 @@ class _Job:
         return replace(now, state=underway(now)) if underway else now
 
 
-class MqttHome:
-    """The home of one broker."""
+class MqttHome(ReconnectingHome):
+    """The home of one broker: a ConnectedHome."""
 
     def __init__(self, broker: Broker, *, timeout_s: float) -> None:
+        super().__init__(
+            not_connected=f"I am not connected to the MQTT broker at {broker.host}.", start_within_s=timeout_s
+        )
+        self._broker = broker
         self._timeout_s = timeout_s
         self._entities = MqttEntities(broker.discovery_prefix)
-        self._connection = MqttConnection(broker, self._entities, timeout_s)
-
-    @property
-    def problem(self) -> str:
-        return self._connection.problem
-
-    async def start(self) -> None:
-        await self._connection.start()
-
-    async def close(self) -> None:
-        await self._connection.close()
+        self._is_known = False
+        self._client: aiomqtt.Client | None = None
+        self._news = asyncio.Condition()
 
     def house(self) -> House:
         """Raises HomeError until the broker was first reached."""
-        if not self._connection.is_known:
+        if not self._is_known:
             raise HomeError(self.problem)
         return self._entities.house()
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError."""
-        if not self._connection.is_up:
+        if self._client is None:
             raise HomeError(self.problem)
         jobs = self._jobs(action)
         begun: list[_Job] = []
@@ -70,12 +73,11 @@ class MqttHome:
                 for job in jobs:
                     await self._begin(job)
                     begun.append(job)
-                await self._connection.wait_until(
-                    lambda: not self._connection.is_up or all(job.is_done for job in jobs)
-                )
+                async with self._news:
+                    await self._news.wait_for(lambda: self._client is None or all(job.is_done for job in jobs))
         except TimeoutError:
             if not begun:
-                raise HomeError(self._connection.silence) from None
+                raise HomeError(self._silence) from None
         done = tuple(job.entity for job in begun if job.is_done)
         if not done:
             raise HomeError(self.problem or _failure(begun))
@@ -109,9 +111,104 @@ class MqttHome:
 
     async def _begin(self, job: _Job) -> None:
         job.thing.news.clear()
-        await self._connection.send(job.command.messages)
+        await self._send(job.command.messages)
         reports = job.thing.component.reports if job.command.is_done else ()
         job.thing.assume({name: value for name, value in job.command.assumed.items() if name not in reports})
+
+    # --- the connection
+
+    @property
+    def _silence(self) -> str:
+        """The sentence for a broker that does not answer."""
+        return describe_error(self._broker, TimeoutError())
+
+    async def _send(self, messages: Iterable[OutgoingMessage]) -> None:
+        """Returns when the broker has acknowledged them. Raises HomeError."""
+        if (client := self._client) is None:
+            raise HomeError(self.problem)
+        try:
+            for message in messages:
+                await client.publish(message.topic, message.payload, qos=1, retain=message.retain)
+        except (aiomqtt.MqttError, ValueError):
+            raise HomeError(self._silence) from None
+
+    def on_slow_start(self) -> None:
+        if self._client is not None:
+            self._set_known()
+        else:
+            self.report(self._silence)
+
+    async def run_once(self) -> HomeError:
+        problem = ""
+        try:
+            async with await open_client(self._broker, self._timeout_s) as client:
+                await self._follow(client)
+        except (aiomqtt.MqttError, NotAuthorized, OSError, ValueError) as error:
+            problem = describe_error(self._broker, error)
+        finally:
+            was_up, self._client = self._client is not None, None
+        await self._notify()
+        lost = f"The connection to the MQTT broker at {self._broker.host} is lost. I keep trying."
+        return HomeError(lost if was_up else problem)
+
+    async def _follow(self, client: aiomqtt.Client) -> None:
+        """Run until the connection is lost, which raises MqttError. Raises NotAuthorized."""
+        prefix = self._broker.discovery_prefix
+        # A message to ourselves arrives after all retained messages.
+        echo = f"edgevox/{uuid.uuid4().hex}"
+        granted = await client.subscribe(
+            [(topic, 0) for topic in (f"{prefix}/+/+/config", f"{prefix}/+/+/+/config", echo)]
+        )
+        if any(getattr(code, "value", code) >= _REFUSED for code in granted[:2]):
+            raise NotAuthorized
+        self._client = client
+        self.problem = "" if self._is_known else "I am still asking the MQTT broker what there is."
+        await client.publish(echo, "things")
+        # Not every broker lets us receive our own messages.
+        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
+        try:
+            await self._read(client, echo)
+        finally:
+            waiting.cancel()
+
+    async def _read(self, client: aiomqtt.Client, echo: str) -> None:
+        """Raises MqttError if the connection is lost."""
+        followed: set[str] = set()
+        revision = -1
+        async for message in client.messages:
+            if message.topic.value != echo:
+                self._entities.take(message.topic.value, message.payload)
+            elif message.payload == b"things":
+                await self._subscribe(client, followed)
+                # Bridges then repeat discovery and states, because not all of them are retained.
+                await client.publish(f"{self._broker.discovery_prefix}/status", "online")
+                await client.publish(echo, "states")
+            else:
+                self._set_known()
+            if not len(client.messages):
+                if revision != self._entities.revision:
+                    revision = self._entities.revision
+                    await self._subscribe(client, followed)
+                await self._notify()
+
+    def _set_known(self) -> None:
+        self._is_known = True
+        self.set_ready()
+
+    async def _subscribe(self, client: aiomqtt.Client, followed: set[str]) -> None:
+        """Update the subscriptions to the topics of the current entities."""
+        wanted = self._entities.topics
+        new, old = sorted(wanted - followed), sorted(followed - wanted)
+        for start in range(0, len(new), _SUBSCRIBED_AT_ONCE):
+            await client.subscribe([(topic, 0) for topic in new[start : start + _SUBSCRIBED_AT_ONCE]])
+        for start in range(0, len(old), _SUBSCRIBED_AT_ONCE):
+            await client.unsubscribe(old[start : start + _SUBSCRIBED_AT_ONCE])
+        followed.update(new)
+        followed.difference_update(old)
+
+    async def _notify(self) -> None:
+        async with self._news:
+            self._news.notify_all()
 
 
 def _failure(jobs: list[_Job]) -> str:

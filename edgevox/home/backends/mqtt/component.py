@@ -1,15 +1,15 @@
-"""The base class of MQTT components: state topics, commands, and the read-only sensors."""
+"""The base of MQTT components: their state topics and commands, and parsers for states and numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from edgevox.home.backends.mqtt.discovery import DiscoveryConfig
 from edgevox.home.backends.mqtt.templates import BadTemplate, Template
-from edgevox.home.entities import Action, Entity, HomeError
+from edgevox.home.entities import Action, Attributes, Entity, HomeError, Verb
 from edgevox.home.phrasing import sentence, the
 
 # The "state" and attributes of an entity.
@@ -37,7 +37,7 @@ class StateTopic:
             return {}
         try:
             return self.read(text.encode(errors="ignore").decode())
-        except (ValueError, TypeError, ArithmeticError, RecursionError):
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
             return {}
 
 
@@ -64,23 +64,29 @@ class Command:
     underway: Callable[[Entity], str] | None = None
 
 
-class Component:
-    """Base class of the components; subclasses know their options and commands."""
+Handler: TypeAlias = Callable[[Entity, Attributes], Command]
+"""Makes the command for an action with these values on the current entity. Raises HomeError if unsupported."""
 
-    def __init__(self, config: DiscoveryConfig) -> None:
+
+class Component:
+    """The state topics of one entity, and the commands by verb."""
+
+    def __init__(self, config: DiscoveryConfig, *needed_topics: str) -> None:
+        """Raises InvalidDiscovery."""
         self.config = config
         self.channels: list[StateTopic] = []
         self.is_optimistic = config.flag("optimistic")
         self.reports: set[str] = set()
-
-    @property
-    def initial_values(self) -> Values:
-        """The values before the first message."""
-        return {}
+        self.initial_values: Values = {}
+        self.commands: dict[Verb, Handler] = {}
+        for key in needed_topics:
+            config.needed_topic(key)
 
     def command(self, target: Entity, action: Action) -> Command:
         """The command for an action; `target` is the current entity. Raises HomeError if unsupported."""
-        raise unsupported(target)
+        if action.verb not in self.commands:
+            raise unsupported(target)
+        return self.commands[action.verb](target, action.values)
 
     def subscribe(self, topic_key: str, template_key: str, reader: Reader, *reports: str) -> None:
         """Subscribe to a state topic, if it is configured. Raises InvalidDiscovery."""
@@ -90,12 +96,37 @@ class Component:
 
     def publish(self, topic_key: str, value: object, template_key: str = "", **more: object) -> OutgoingMessage:
         """A message to a command topic. Raises InvalidDiscovery, and HomeError for a bad template."""
-        template = self.config.template(template_key) if template_key else None
+        template = self.config.template(template_key)
         try:
             payload = str(value) if template is None else template.write(value, **more)
         except BadTemplate:
             raise HomeError("That thing's announcement has a template that I cannot use.") from None
         return OutgoingMessage(self.config.needed_topic(topic_key), payload, self.config.flag("retain"))
+
+    def sends(
+        self,
+        verbs: Iterable[Verb],
+        payload: str,
+        *states: str,
+        topic: str = "command_topic",
+        template: str = "command_template",
+        **variables: str,
+    ) -> None:
+        """Publish this payload for the verbs. Any of `states` confirms it; without feedback the first is assumed."""
+
+        def send(target: Entity, values: Attributes) -> Command:
+            message = self.publish(topic, payload, template, **variables)
+            return Command((message,), {"state": states[0]} if states else {}, self.when(state=one_of(*states)))
+
+        self.commands |= dict.fromkeys(verbs, send)
+
+    def refuses(self, verbs: Iterable[Verb], why: str) -> None:
+        """Answer these verbs with a reason: "needs a code"."""
+
+        def refuse(target: Entity, values: Attributes) -> Command:
+            raise HomeError(sentence(f"{the(target)} {why}"))
+
+        self.commands |= dict.fromkeys(verbs, refuse)
 
     def when(self, *reported: str, **expected: Expected) -> Check | None:
         """A check for these values, with `reported` sent again; None for an entity that reports neither."""
@@ -127,6 +158,11 @@ def states(by_payload: Mapping[str, str]) -> Reader:
         return {"state": by_payload[text]} if text in by_payload else {}
 
     return read
+
+
+def plain_states(*known: str) -> Reader:
+    """Payloads that are states themselves; others are ignored."""
+    return states(dict(zip(known, known, strict=True)))
 
 
 def numbers(name: str, convert: Callable[[float], float] | None = None) -> Reader:
@@ -165,31 +201,3 @@ def one_of(*wanted: str) -> Expected:
 
 def about(wanted: float, within: float) -> Expected:
     return lambda value: isinstance(value, int | float) and abs(value - wanted) <= within
-
-
-_MAX_STATE_CHARS = 255
-
-
-class Sensor(Component):
-    """A number or text, with an optional unit."""
-
-    def __init__(self, config: DiscoveryConfig) -> None:
-        """Raises InvalidDiscovery."""
-        super().__init__(config)
-        config.needed_topic("state_topic")
-        self.subscribe("state_topic", "value_template", _read, "state")
-
-
-def _read(text: str) -> Values:
-    return {"state": "unknown" if text == NO_VALUE else text[:_MAX_STATE_CHARS]}
-
-
-class BinarySensor(Component):
-    """On or off."""
-
-    def __init__(self, config: DiscoveryConfig) -> None:
-        """Raises InvalidDiscovery."""
-        super().__init__(config)
-        config.needed_topic("state_topic")
-        reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
-        self.subscribe("state_topic", "value_template", states(reported), "state")

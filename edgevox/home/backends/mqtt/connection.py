@@ -1,4 +1,4 @@
-"""The connection to the MQTT broker: credentials, subscriptions, and reconnecting with backoff."""
+"""The MQTT broker: its address and credentials, a client with limits, and messages for failed connections."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 import logging
 import socket
 import ssl
-import uuid
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +13,6 @@ import aiomqtt
 from aiomqtt.exceptions import MqttConnectError
 
 from edgevox.config.secrets import Secret
-from edgevox.home.backends.mqtt.component import OutgoingMessage
-from edgevox.home.backends.mqtt.entities import MqttEntities
-from edgevox.home.entities import HomeError
 
 log = logging.getLogger(__name__)
 
@@ -124,159 +119,3 @@ def describe_error(broker: Broker, error: Exception) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-_FIRST_RETRY_S = 1.0
-_LAST_RETRY_S = 15.0
-_SUBSCRIBED_AT_ONCE = 100
-_REFUSED = 128
-_GOODBYE_S = 1.0
-_GOODBYES = 3
-
-
-class MqttConnection:
-    """Passes received messages to the entities, and publishes commands."""
-
-    def __init__(self, broker: Broker, entities: MqttEntities, timeout_s: float) -> None:
-        self.problem = _not_connected(broker)
-        self.is_known = False
-        self._broker = broker
-        self._entities = entities
-        self._timeout_s = timeout_s
-        self._client: aiomqtt.Client | None = None
-        self._has_failed = False
-        self._news = asyncio.Condition()
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def is_up(self) -> bool:
-        return self._client is not None
-
-    @property
-    def silence(self) -> str:
-        """The sentence for a broker that does not answer."""
-        return describe_error(self._broker, TimeoutError())
-
-    async def start(self) -> None:
-        """Returns when the home is known, or `problem` is set."""
-        if self._task is None:
-            self._has_failed = False
-            self._task = asyncio.create_task(self._stay_connected(), name="mqtt")
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                await self.wait_until(lambda: (self.is_up and self.is_known) or self._has_failed)
-        except TimeoutError:
-            if self.is_up:
-                self._set_known()
-            else:
-                self.problem = self.silence
-
-    async def close(self) -> None:
-        if (task := self._task) is None:
-            return
-        self._task = None
-        # wait_for, which aiomqtt uses, loses a cancellation that coincides with its result.
-        for _ in range(_GOODBYES):
-            task.cancel()
-            if (await asyncio.wait((task,), timeout=_GOODBYE_S))[0]:
-                break
-        self.problem = _not_connected(self._broker)
-
-    async def send(self, messages: Iterable[OutgoingMessage]) -> None:
-        """Returns when the broker has acknowledged them. Raises HomeError."""
-        if (client := self._client) is None:
-            raise HomeError(self.problem)
-        try:
-            for message in messages:
-                await client.publish(message.topic, message.payload, qos=1, retain=message.retain)
-        except (aiomqtt.MqttError, ValueError):
-            raise HomeError(self.silence) from None
-
-    async def wait_until(self, is_so: Callable[[], bool]) -> None:
-        """Wait until the condition holds, checked after each message."""
-        async with self._news:
-            await self._news.wait_for(is_so)
-
-    async def _stay_connected(self) -> None:
-        retry_s = _FIRST_RETRY_S
-        while True:
-            try:
-                async with await open_client(self._broker, self._timeout_s) as client:
-                    await self._follow(client)
-            except (aiomqtt.MqttError, NotAuthorized, OSError, ValueError) as error:
-                if self.is_up:
-                    retry_s = _FIRST_RETRY_S
-                    at = self._broker.host
-                    self.problem = f"The connection to the MQTT broker at {at} is lost. I keep trying."
-                else:
-                    self.problem = describe_error(self._broker, error)
-            finally:
-                self._client = None
-            log.warning("%s", self.problem)
-            self._has_failed = True
-            await self._notify()
-            await asyncio.sleep(retry_s)
-            retry_s = min(2 * retry_s, _LAST_RETRY_S)
-
-    async def _follow(self, client: aiomqtt.Client) -> None:
-        """Run until the connection is lost, which raises MqttError. Raises NotAuthorized."""
-        prefix = self._broker.discovery_prefix
-        # A message to ourselves arrives after all retained messages.
-        echo = f"edgevox/{uuid.uuid4().hex}"
-        granted = await client.subscribe(
-            [(topic, 0) for topic in (f"{prefix}/+/+/config", f"{prefix}/+/+/+/config", echo)]
-        )
-        if any(getattr(code, "value", code) >= _REFUSED for code in granted[:2]):
-            raise NotAuthorized
-        self._client = client
-        self.problem = "" if self.is_known else "I am still asking the MQTT broker what there is."
-        await client.publish(echo, "things")
-        # Not every broker lets us receive our own messages.
-        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
-        try:
-            await self._read(client, echo)
-        finally:
-            waiting.cancel()
-
-    async def _read(self, client: aiomqtt.Client, echo: str) -> None:
-        """Raises MqttError if the connection is lost."""
-        followed: set[str] = set()
-        revision = -1
-        async for message in client.messages:
-            if message.topic.value != echo:
-                self._entities.take(message.topic.value, message.payload)
-            elif message.payload == b"things":
-                await self._subscribe(client, followed)
-                # Bridges then repeat discovery and states, because not all of them are retained.
-                await client.publish(f"{self._broker.discovery_prefix}/status", "online")
-                await client.publish(echo, "states")
-            else:
-                self._set_known()
-            if not len(client.messages):
-                if revision != self._entities.revision:
-                    revision = self._entities.revision
-                    await self._subscribe(client, followed)
-                await self._notify()
-
-    def _set_known(self) -> None:
-        self.is_known = True
-        self.problem = ""
-
-    async def _subscribe(self, client: aiomqtt.Client, followed: set[str]) -> None:
-        """Update the subscriptions to the topics of the current entities."""
-        wanted = self._entities.topics
-        new, old = sorted(wanted - followed), sorted(followed - wanted)
-        for start in range(0, len(new), _SUBSCRIBED_AT_ONCE):
-            await client.subscribe([(topic, 0) for topic in new[start : start + _SUBSCRIBED_AT_ONCE]])
-        for start in range(0, len(old), _SUBSCRIBED_AT_ONCE):
-            await client.unsubscribe(old[start : start + _SUBSCRIBED_AT_ONCE])
-        followed.update(new)
-        followed.difference_update(old)
-
-    async def _notify(self) -> None:
-        async with self._news:
-            self._news.notify_all()
-
-
-def _not_connected(broker: Broker) -> str:
-    return f"I am not connected to the MQTT broker at {broker.host}."

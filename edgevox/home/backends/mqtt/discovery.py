@@ -9,42 +9,18 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, TypeAlias
 
 from edgevox.home.backends.mqtt.templates import BadTemplate, Template
 
 _Options: TypeAlias = dict[str, Any]
 
-# Abbreviations of the parts of a key; a few keys have their own.
-_KEYS = {
-    "p": "platform",
-    "ret": "retain",
-    "pl_ret": "payload_return_to_base",
-    "sup_clrm": "supported_color_modes",
-    "en": "enabled_by_default",
-    "sa": "suggested_area",
-    "act_stat_t": "activity_state_topic",
-    "act_val_tpl": "activity_value_template",
-    "max_temp": "max_temp",
-    "min_temp": "min_temp",
-    "temp_step": "temp_step",
-    "exp_aft": "expire_after",
-    "off_dly": "off_delay",
-}
-_WORDS = {
-    "act": "action", "aft": "after", "avail": "available", "avty": "availability", "bri": "brightness",
-    "cat": "category", "cla": "class", "clr": "color", "clrm": "color_mode", "cls": "close",
-    "clsd": "closed", "cmd": "command", "cmps": "components", "cod": "code", "curr": "current",
-    "def": "default", "dev": "device", "dis": "disarm", "ent": "entity", "feat": "features",
-    "hum": "humidity", "ids": "identifiers", "meas": "measurement", "mirs": "mireds", "mow": "mowing",
-    "nite": "night", "obj": "object", "opnd": "opened", "opt": "optimistic", "pct": "percentage",
-    "pl": "payload", "pos": "position", "pow": "power", "pr": "preset", "prs": "press", "req": "required",
-    "rng": "range", "scl": "scale", "spd": "speed", "stat": "state", "strt": "start",
-    "sup": "supported", "t": "topic", "temp": "temperature", "tpl": "template", "uniq": "unique",
-    "unlk": "unlock", "val": "value", "whit": "white",
-}  # fmt: skip
+_BASE = re.compile(r"^~|~\Z")
 _COLOUR_TEMPERATURE = re.compile(r"(?:clr|color)_temp_(?P<rest>\w+)")
 
 
@@ -76,23 +52,25 @@ def _whole_keys(options: _Options) -> _Options:
 
 
 def _whole_key(key: str) -> str:
-    if key in _KEYS:
-        return _KEYS[key]
+    table = _abbreviations()
+    if key in table["keys"]:
+        return table["keys"][key]
     if colour := _COLOUR_TEMPERATURE.fullmatch(key):
         return f"color_temp_{_whole_key(colour['rest'])}"
-    return "_".join(_WORDS.get(word, word) for word in key.split("_"))
+    return "_".join(table["words"].get(word, word) for word in key.split("_"))
+
+
+@cache
+def _abbreviations() -> dict[str, dict[str, str]]:
+    return tomllib.loads((files(__package__) / "abbreviations.toml").read_text(encoding="utf-8"))
 
 
 def _whole_topics(options: _Options, base: str) -> _Options:
-    return {key: _whole_topic(key, value, base) for key, value in options.items() if key != "~"}
-
-
-def _whole_topic(key: str, value: object, base: str) -> object:
-    if not isinstance(value, str) or not key.endswith("topic"):
-        return value
-    if value.startswith("~"):
-        return base + value[1:]
-    return value[:-1] + base if value.endswith("~") else value
+    return {
+        key: _BASE.sub(lambda _: base, value, count=1) if isinstance(value, str) and key.endswith("topic") else value
+        for key, value in options.items()
+        if key != "~"
+    }
 
 
 _MAX_LEVELS = 30
@@ -100,8 +78,6 @@ _MAX_TEXT_CHARS = 250
 _MAX_LISTED = 32
 _MAX_COMPONENTS = 100
 _MAX_DEPTH = 10
-
-_Raw: TypeAlias = dict[str, Any]
 
 
 class InvalidDiscovery(ValueError):
@@ -239,7 +215,7 @@ def parse_discovery(path: str, payload: bytes) -> tuple[DiscoveredEntity, ...]:
     return tuple(_of_device(path, object_id, options, parts))
 
 
-def _is_flat(raw: _Raw) -> bool:
+def _is_flat(raw: _Options) -> bool:
     """Deeply nested values can be neither compared nor printed."""
     level: list[object] = [raw]
     for _ in range(_MAX_DEPTH):
@@ -248,7 +224,7 @@ def _is_flat(raw: _Raw) -> bool:
     return not level
 
 
-def _of_device(path: str, object_id: str, shared: _Raw, parts: _Raw) -> Iterator[DiscoveredEntity]:
+def _of_device(path: str, object_id: str, shared: _Options, parts: _Options) -> Iterator[DiscoveredEntity]:
     for name, raw in parts.items():
         if not isinstance(raw, dict):
             continue

@@ -6,24 +6,12 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
-from edgevox.home.backends.mqtt.climate import Climate, Fan
-from edgevox.home.backends.mqtt.component import BinarySensor, Component, Sensor, Values
-from edgevox.home.backends.mqtt.covers import Cover, Valve
+from edgevox.home.backends.mqtt.component import StateTopic, Values, states
+from edgevox.home.backends.mqtt.components import COMPONENTS
 from edgevox.home.backends.mqtt.discovery import DiscoveredEntity, DiscoveryConfig, InvalidDiscovery, parse_discovery
-from edgevox.home.backends.mqtt.lights import JsonLight, TopicLight
-from edgevox.home.backends.mqtt.switches import AlarmPanel, Button, Humidifier, LawnMower, Lock, Siren, Switch, Vacuum
-from edgevox.home.backends.mqtt.templates import Template
 from edgevox.home.entities import Area, Entity, House
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    topic: str
-    template: Template | None
-    available: str
-    not_available: str
 
 
 class Availability:
@@ -35,7 +23,7 @@ class Availability:
         listed = tuple(_source(part, "topic", "value_template") for part in config.parts("availability"))
         self._sources = tuple(source for source in (*own, *listed) if source is not None)
         self._mode = config.text("availability_mode", "latest")
-        self._said: dict[str, bool] = {}
+        self._reported: dict[str, bool] = {}
         self._latest = False
 
     @property
@@ -44,11 +32,8 @@ class Availability:
 
     def take(self, topic: str, payload: str) -> None:
         for source in self._sources:
-            if source.topic != topic:
-                continue
-            text = payload if source.template is None else source.template.read(payload)
-            if text in (source.available, source.not_available):
-                self._latest = self._said[topic] = text == source.available
+            if source.topic == topic and (state := source.values(payload).get("state")) in ("available", "away"):
+                self._latest = self._reported[topic] = state == "available"
 
     @property
     def is_available(self) -> bool:
@@ -56,67 +41,23 @@ class Availability:
             return True
         match self._mode:
             case "all":
-                return all(self._said.get(topic, False) for topic in self.topics)
+                return all(self._reported.get(topic, False) for topic in self.topics)
             case "any":
-                return any(self._said.values())
+                return any(self._reported.values())
             case _:
                 return self._latest
 
 
-def _source(config: DiscoveryConfig, topic_key: str, template_key: str) -> _Source | None:
+def _source(config: DiscoveryConfig, topic_key: str, template_key: str) -> StateTopic | None:
     if (topic := config.topic(topic_key)) is None:
         return None
-    return _Source(
-        topic,
-        config.template(template_key),
-        config.text("payload_available", "online"),
-        config.text("payload_not_available", "offline"),
-    )
+    away = config.text("payload_not_available", "offline")
+    reported = {away: "away", config.text("payload_available", "online"): "available"}
+    return StateTopic(topic, config.template(template_key), states(reported))
 
 
 _MAX_NAME_CHARS = 80
 _MAX_TOPICS = 16
-
-
-def _light(config: DiscoveryConfig) -> Component:
-    match config.text("schema", "basic"):
-        case "json":
-            return JsonLight(config)
-        case "basic" | "default":
-            return TopicLight(config)
-        case other:
-            raise InvalidDiscovery(f"schema {other}")
-
-
-_COMPONENTS: dict[str, Callable[[DiscoveryConfig], Component]] = {
-    "alarm_control_panel": AlarmPanel,
-    "binary_sensor": BinarySensor,
-    "button": lambda config: Button(config, "payload_press", "PRESS"),
-    "climate": Climate,
-    "cover": Cover,
-    "fan": Fan,
-    "humidifier": Humidifier,
-    "lawn_mower": LawnMower,
-    "light": _light,
-    "lock": Lock,
-    "scene": lambda config: Button(config, "payload_on", "ON"),
-    "sensor": Sensor,
-    "siren": Siren,
-    "switch": Switch,
-    "vacuum": Vacuum,
-    "valve": Valve,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The names of an entity; `id` is the one that Home Assistant would choose."""
-
-    id: str
-    name: str
-    domain: str
-    area: Area | None
-    device_class: str | None
 
 
 class MqttEntity:
@@ -125,22 +66,32 @@ class MqttEntity:
     def __init__(self, announced: DiscoveredEntity, clock: Callable[[], float]) -> None:
         """Raises InvalidDiscovery for entities that voice cannot use."""
         config = announced.config
-        if announced.component not in _COMPONENTS:
+        if announced.component not in COMPONENTS:
             raise InvalidDiscovery(f"unsupported component {announced.component[:40]}")
         # Home Assistant hides both from voice assistants: they are about the device, not the home.
         if config.has("entity_category") or not config.flag("enabled_by_default", default=True):
             raise InvalidDiscovery("a diagnostic or disabled entity")
         self.announced = announced
-        self.identity = _identity(announced)
-        self.id = self.identity.id  # changed if another entity already has this id
-        self.component = _COMPONENTS[announced.component](config)
+        place = _plain(config.part("device").text("suggested_area"))
+        self.area = Area(slug(place) or place, place) if place else None
+        self._blank = Entity(
+            _entity_id(announced),
+            _name(announced),
+            announced.component,
+            "unknown",
+            area=self.area.id if self.area else None,
+            device_class=slug(config.text("device_class")) or None,
+        )
+        self.id = self._blank.id  # changed if another entity already has this id
+        self.component = COMPONENTS[announced.component](config)
         self.news: set[str] = set()
         self._availability = Availability(config)
         self._values: Values = dict(self.component.initial_values)
-        self._unit = config.text("unit_of_measurement")
+        if unit := config.text("unit_of_measurement"):
+            self._values["unit"] = unit
         self._expire_after_s = config.number("expire_after", 0)
         self._off_after_s = config.number("off_delay", 0)
-        self._heard_s = 0.0
+        self._reported_s = 0.0
         self._clock = clock
         self._entity: Entity | None = None
         if len(self.topics) > _MAX_TOPICS:
@@ -158,7 +109,7 @@ class MqttEntity:
             if channel.topic == topic and (values := channel.values(payload)):
                 self._values |= values
                 self.news |= values.keys()
-                self._heard_s = self._clock()
+                self._reported_s = self._clock()
 
     def assume(self, values: Values) -> None:
         """Set the values of an entity without state feedback after a command."""
@@ -168,51 +119,37 @@ class MqttEntity:
     def entity(self) -> Entity:
         """The current entity."""
         if self._entity is None or self._expire_after_s or self._off_after_s:
-            self._entity = self._as_it_is()
+            self._entity = self._current()
         return self._entity
 
-    def _as_it_is(self) -> Entity:
+    def _current(self) -> Entity:
         attributes = {name: value for name, value in self._values.items() if name != "state"}
-        if self._unit:
-            attributes["unit"] = self._unit
-        identity = self.identity
-        return Entity(
-            self.id,
-            identity.name,
-            identity.domain,
-            self._state(),
-            area=identity.area.id if identity.area else None,
-            device_class=identity.device_class,
-            attributes=attributes,
-        )
+        return replace(self._blank, id=self.id, state=self._state(), attributes=attributes)
 
     def _state(self) -> str:
-        silent_s = self._clock() - self._heard_s
+        silent_s = self._clock() - self._reported_s
         if not self._availability.is_available or 0 < self._expire_after_s < silent_s:
             return "unavailable"
         state = str(self._values.get("state", "unknown"))
         return "off" if state == "on" and 0 < self._off_after_s < silent_s else state
 
 
-def _identity(announced: DiscoveredEntity) -> Identity:
-    config, component = announced.config, announced.component
-    device = config.part("device")
-    name = _name(config, device.text("name"), announced.object_id)
+def _entity_id(announced: DiscoveredEntity) -> str:
+    """The id that Home Assistant would choose."""
+    config = announced.config
     wanted = config.text("default_entity_id") or config.text("object_id")
-    own_id = slug(wanted.partition(".")[2] or wanted) or slug(name) or slug(announced.object_id) or "thing"
-    place = _plain(device.text("suggested_area"))
-    area = Area(slug(place) or place, place) if place else None
-    device_class = slug(config.text("device_class")) or None
-    return Identity(f"{component}.{own_id}", name, component, area, device_class)
+    candidates = (wanted.partition(".")[2] or wanted, _name(announced), announced.object_id)
+    return f"{announced.component}.{next(filter(None, map(slug, candidates)), 'thing')}"
 
 
-def _name(config: DiscoveryConfig, of_device: str, object_id: str) -> str:
+def _name(announced: DiscoveredEntity) -> str:
     """Device name and own name for a part of a device; the device name if its own is null."""
-    device, own = _plain(of_device), _plain(config.text("name"))
+    config = announced.config
+    device, own = _plain(config.part("device").text("name")), _plain(config.text("name"))
     if not config.mentions("name"):
         own = _plain(config.text("device_class")).title()
     if not device:
-        return own or _plain(object_id)
+        return own or _plain(announced.object_id)
     if own.casefold().startswith(device.casefold()):
         return own
     return device if device.casefold().endswith(own.casefold()) else f"{device} {own}"[:_MAX_NAME_CHARS]
@@ -262,8 +199,8 @@ class MqttEntities:
         entities = tuple(self._by_id[entity_id].entity() for entity_id in sorted(self._by_id))
         areas: dict[str, Area] = {}
         for thing in self._by_id.values():
-            if area := thing.identity.area:
-                areas.setdefault(area.id, area)
+            if thing.area:
+                areas.setdefault(thing.area.id, thing.area)
         return House(entities, tuple(areas[area_id] for area_id in sorted(areas)))
 
     def find(self, entity_id: str) -> MqttEntity | None:
@@ -321,7 +258,7 @@ class MqttEntities:
                 log.warning("too many entities: ignored %s and all further ones", announced.key[:200])
             self._has_overflowed = True
             return None
-        thing.id = entity_id or self._free_id(thing.identity.id)
+        thing.id = entity_id or self._free_id(thing.id)
         self._by_id[thing.id] = thing
         self.revision += 1
         for topic in thing.topics:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from jinja2 import Template as JinjaTemplate
 from jinja2 import TemplateError, Undefined, nodes
 from jinja2.exceptions import SecurityError
+from jinja2.filters import FILTERS as JINJA_FILTERS
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -89,10 +90,6 @@ def _bool(value: object, default: object = False) -> object:
             return default
 
 
-def _default(value: object, instead: object = "", boolean: bool = False) -> object:
-    return instead if isinstance(value, Undefined) or (boolean and not value) else value
-
-
 def _replace(value: object, old: str, new: str) -> str:
     text = str(value)
     if len(text) + text.count(old) * len(new) > MAX_VALUE_CHARS:
@@ -121,13 +118,8 @@ def _sized(function: _Function) -> _Function:
     return lambda *given, **named: checked(function(*given, **named))
 
 
-_PLAIN: dict[str, _Function] = {
-    "abs": lambda value: abs(value),
+_OWN: dict[str, _Function] = {
     "bool": _bool,
-    "capitalize": lambda value: str(value).capitalize(),
-    "count": len,
-    "d": _default,
-    "default": _default,
     "first": lambda values: values[0],
     "float": _float,
     "from_json": lambda value: json.loads(checked(str(value))),
@@ -137,20 +129,17 @@ _PLAIN: dict[str, _Function] = {
     "join": _join,
     JOIN: _join,
     "last": lambda values: values[-1],
-    "length": len,
-    "lower": lambda value: str(value).lower(),
     "max": lambda values: max(values),
     "min": lambda values: min(values),
     "replace": _replace,
     "round": _round,
-    "string": str,
-    "title": lambda value: str(value).title(),
     "to_json": json.dumps,
     "tojson": json.dumps,
-    "trim": lambda value: str(value).strip(),
-    "upper": lambda value: str(value).upper(),
 }
-FILTERS = {name: _sized(function) for name, function in _PLAIN.items()}
+_JINJAS = ("abs", "capitalize", "count", "d", "default", "length", "lower", "string", "title", "trim", "upper")
+FILTERS = {
+    name: _sized(function) for name, function in ({name: JINJA_FILTERS[name] for name in _JINJAS} | _OWN).items()
+}
 FUNCTIONS = {name: FILTERS[name] for name in ("bool", "float", "iif", "int", "max", "min")}
 
 
@@ -193,13 +182,13 @@ class Template:
     def read(self, payload: str) -> str | None:
         """The value in a message; None if it has none, or the template fails."""
         try:
-            said = json.loads(payload)
+            parsed = json.loads(payload)
         except (ValueError, RecursionError):
-            said = None
+            parsed = None
         if self._key is not None:
-            value = said.get(self._key) if isinstance(said, dict) else None
+            value = parsed.get(self._key) if isinstance(parsed, dict) else None
             return None if isinstance(value, dict | list | None) else str(value)
-        known: dict[str, object] = {"value": payload} if said is None else {"value": payload, "value_json": said}
+        known: dict[str, object] = {"value": payload} if parsed is None else {"value": payload, "value_json": parsed}
         try:
             return _rendered(self._source, known) or None
         except BadTemplate:

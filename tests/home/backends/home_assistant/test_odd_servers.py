@@ -21,7 +21,7 @@ from edgevox.home.backends.home_assistant import (
     WrongToken,
     check_token,
 )
-from edgevox.home.backends.home_assistant.connection import backoff_s
+from edgevox.home.backends.reconnecting import backoff_s
 from tests.home.backends.home_assistant.fake import TOKEN, FakeHomeAssistant, running
 
 _SEARCHES = 512 | 4194304

@@ -1,0 +1,398 @@
+"""The MQTT components by name: sensors, switches, locks, alarm panels, robots, fans, thermostats, covers and valves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from edgevox.home.backends.mqtt.component import (
+    Command,
+    Component,
+    OutgoingMessage,
+    Values,
+    about,
+    numbers,
+    of_percent,
+    one_of,
+    percent,
+    plain_states,
+    states,
+    unsupported,
+)
+from edgevox.home.backends.mqtt.discovery import DiscoveryConfig, InvalidDiscovery
+from edgevox.home.backends.mqtt.lights import JsonLight, TopicLight
+from edgevox.home.entities import Attributes, Entity, HomeError, Verb
+from edgevox.home.phrasing import number, sentence, the
+
+_MAX_STATE_CHARS = 255
+_NEEDS_CODE = "needs a code, and I know none"
+_ARMED = ("armed_away", "armed_home", "armed_night", "armed_vacation", "armed_custom_bypass")
+
+
+def _sensor(config: DiscoveryConfig) -> Component:
+    """A number or text, with an optional unit."""
+    it = Component(config, "state_topic")
+    unknown = states({})
+    it.subscribe(
+        "state_topic", "value_template", lambda text: unknown(text) or {"state": text[:_MAX_STATE_CHARS]}, "state"
+    )
+    return it
+
+
+def _binary_sensor(config: DiscoveryConfig) -> Component:
+    it = Component(config, "state_topic")
+    reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
+    it.subscribe("state_topic", "value_template", states(reported), "state")
+    return it
+
+
+def _button(config: DiscoveryConfig, payload: str) -> Component:
+    """Scenes and buttons: a command without a state."""
+    it = Component(config, "command_topic")
+    it.sends(("turn_on",), payload)
+    it.refuses(("turn_off",), "cannot be turned off")
+    return it
+
+
+def _switch(
+    config: DiscoveryConfig, template: str = "value_template", parse: Callable[[str], str] | None = None
+) -> Component:
+    """An on/off device; `parse` finds the state in a message."""
+    it = Component(config, "command_topic")
+    on, off = config.text("payload_on", "ON"), config.text("payload_off", "OFF")
+    reported = {config.text("state_on") or on: "on", config.text("state_off") or off: "off"}
+
+    def read(text: str) -> Values:
+        return states(reported)(text if parse is None or text in reported else parse(text))
+
+    it.subscribe("state_topic", template, read, "state")
+    it.sends(("turn_on",), on, "on")
+    it.sends(("turn_off",), off, "off")
+    return it
+
+
+def _siren(config: DiscoveryConfig) -> Component:
+    """A switch whose messages may be JSON objects with a state."""
+    it = _switch(config, "state_value_template", lambda text: str(json.loads(text)["state"]))
+    verbs: Mapping[Verb, str] = {"turn_on": "on", "turn_off": "off"}
+    for verb, state in verbs.items():
+        payload = config.text(f"payload_{state}", state.upper())
+        has_own = state == "off" and config.has("command_off_template")
+        template = "command_off_template" if has_own else "command_template"
+        if not config.has(template):
+            payload = json.dumps({"state": payload})
+        it.sends((verb,), payload, state, template=template, state=payload)
+    return it
+
+
+def _humidifier(config: DiscoveryConfig) -> Component:
+    it = _switch(config, "state_value_template")
+    _subscribe_number(it, "current_humidity")
+    return it
+
+
+def _subscribe_number(it: Component, name: str) -> None:
+    it.subscribe(f"{name}_topic", f"{name}_template", numbers(name), name)
+
+
+def _lock(config: DiscoveryConfig) -> Component:
+    """A lock; it counts as locked when it reports so, not while it turns."""
+    it = Component(config, "command_topic")
+    known = ("locked", "unlocked", "locking", "unlocking", "jammed")
+    reported = {config.text(f"state_{state}", state.upper()): state for state in known}
+    it.subscribe("state_topic", "value_template", states(reported), "state")
+    it.sends(("turn_on",), config.text("payload_lock", "LOCK"), "locked", code="")
+    it.sends(("turn_off",), config.text("payload_unlock", "UNLOCK"), "unlocked", code="")
+    if config.has("code_format"):
+        it.refuses(("turn_on", "turn_off"), _NEEDS_CODE)
+    return it
+
+
+def _alarm_panel(config: DiscoveryConfig) -> Component:
+    """An alarm panel; arms in away mode if supported, and is "arming" while it counts down."""
+    it = Component(config, "command_topic")
+    known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
+    it.subscribe("state_topic", "value_template", plain_states(*known), "state")
+    offered = config.texts("supported_features")
+    for armed in _ARMED:
+        way = armed.removeprefix("armed_")
+        if not offered or f"arm_{way}" in offered:
+            payload = config.text(f"payload_arm_{way}", f"ARM_{way.upper()}")
+            it.sends(("turn_on",), payload, armed, *_ARMED, "arming", action=payload, code="")
+            break
+    payload = config.text("payload_disarm", "DISARM")
+    it.sends(("turn_off",), payload, "disarmed", action=payload, code="")
+    for verb in tuple(it.commands):
+        needed = "code_arm_required" if verb == "turn_on" else "code_disarm_required"
+        if config.has("code") and config.flag(needed, default=True):
+            it.refuses((verb,), _NEEDS_CODE)
+    return it
+
+
+def _vacuum(config: DiscoveryConfig) -> Component:
+    """A vacuum, which reports in one JSON object."""
+    it = Component(config)
+    read_state = plain_states("cleaning", "docked", "paused", "idle", "returning", "error")
+
+    def read(text: str) -> Values:
+        report = json.loads(text)
+        values = read_state(report.get("state"))
+        if isinstance(battery := report.get("battery_level"), int | float):
+            values["battery"] = battery
+        return values
+
+    it.subscribe("state_topic", "value_template", read, "state")
+    it.sends(("turn_on", "start"), config.text("payload_start", "start"), "cleaning", template="")
+    home = config.text("payload_return_to_base", "return_to_base")
+    it.sends(("turn_off", "dock"), home, "returning", "docked", template="")
+    it.refuses(("clean_area",), "cannot be sent to one room")
+    return it
+
+
+def _lawn_mower(config: DiscoveryConfig) -> Component:
+    it = Component(config)
+    known = plain_states("mowing", "docked", "paused", "returning", "error")
+    it.subscribe("activity_state_topic", "activity_value_template", known, "state")
+
+    def sends(command: str, *verbs: Verb, done: tuple[str, ...]) -> None:
+        it.sends(verbs, command, *done, topic=f"{command}_command_topic", template=f"{command}_command_template")
+
+    sends("start_mowing", "turn_on", "start", done=("mowing",))
+    sends("dock", "turn_off", "dock", done=("returning", "docked"))
+    return it
+
+
+def _fan(config: DiscoveryConfig) -> Component:
+    it = _switch(config, "state_value_template")
+    # The range begins with the slowest speed; below it is off.
+    low, high = config.number("speed_range_min", 1) - 1, config.number("speed_range_max", 100)
+    read = numbers("percentage", percent(low, high))
+    it.subscribe("percentage_state_topic", "percentage_value_template", read, "percentage")
+
+    def set_speed(target: Entity, values: Attributes) -> Command:
+        wanted = int(values["percentage"])
+        if config.topic("percentage_command_topic") is None:
+            raise unsupported(target, "change its speed")
+        if wanted == 0:
+            return it.commands["turn_off"](target, {})
+        on = () if target.state == "on" else it.commands["turn_on"](target, {}).messages
+        speed = max(1, of_percent(wanted, low, high))
+        message = it.publish("percentage_command_topic", speed, "percentage_command_template")
+        step = 100 / max(1.0, high - low)
+        is_done = it.when(state=one_of("on"), percentage=about(wanted, within=step / 2 + 1))
+        return Command((*on, message), {"state": "on", "percentage": wanted}, is_done)
+
+    it.commands["set_speed"] = set_speed
+    return it
+
+
+_MODES = ("auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool")
+# The modes for "on", in order of preference.
+_ON_MODES = ("heat", "heat_cool", "auto", "cool", "dry", "fan_only")
+
+
+def _climate(config: DiscoveryConfig) -> Component:
+    """A climate device; its state is its mode."""
+    it = Component(config)
+    is_fahrenheit = config.text("temperature_unit", "C").upper() == "F"
+    low, high = (45.0, 95.0) if is_fahrenheit else (7.0, 35.0)
+    low, high = config.number("min_temp", low), config.number("max_temp", high)
+    it.initial_values = {"min_temp": low, "max_temp": high, "unit": "°F" if is_fahrenheit else "°C"}
+    it.subscribe("mode_state_topic", "mode_state_template", plain_states(*_MODES), "state")
+    it.subscribe("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
+    _subscribe_number(it, "current_temperature")
+    _subscribe_number(it, "current_humidity")
+    modes = config.texts("modes") or _MODES
+
+    def switch(target: Entity, state: str) -> Command:
+        possible = _ON_MODES if state == "on" else ("off",)
+        mode = target.state if target.state in possible else next((one for one in possible if one in modes), "")
+        if config.topic("power_command_topic"):
+            payload = config.text(f"payload_{state}", state.upper())
+            message = it.publish("power_command_topic", payload, "power_command_template")
+            is_done = it.when(state=one_of(*possible))
+        elif config.topic("mode_command_topic") and mode in modes:
+            message = it.publish("mode_command_topic", mode, "mode_command_template")
+            is_done = it.when(state=one_of(mode))
+        else:
+            raise unsupported(target, f"be turned {state}")
+        return Command((message,), {"state": mode or possible[0]}, is_done)
+
+    def set_temperature(target: Entity, values: Attributes) -> Command:
+        temperature = float(values["temperature"])
+        if config.topic("temperature_command_topic") is None:
+            raise unsupported(target, "be set to a temperature")
+        if not low <= temperature <= high:
+            raise HomeError(sentence(f"{the(target)} goes from {number(low)} to {number(high)} degrees"))
+        message = it.publish("temperature_command_topic", temperature, "temperature_command_template")
+        step = config.number("temp_step", 0.5)
+        is_done = it.when(temperature=about(temperature, within=step / 2 + 0.01))
+        return Command((message,), {"temperature": temperature}, is_done)
+
+    it.commands = {
+        "turn_on": lambda target, values: switch(target, "on"),
+        "turn_off": lambda target, values: switch(target, "off"),
+        "set_temperature": set_temperature,
+    }
+    return it
+
+
+_WITHIN = 3  # percent; motors do not stop exactly
+
+
+class _Positioned(Component):
+    """A component that opens and closes. A command is done once it starts to move, not when it arrives."""
+
+    def __init__(self, config: DiscoveryConfig, *needed_topics: str) -> None:
+        super().__init__(config, *needed_topics)
+        self._open, self._closed = config.number("position_open", 100), config.number("position_closed", 0)
+        self._names = {
+            config.text(f"state_{state}", state): state for state in ("open", "closed", "opening", "closing")
+        }
+        self.commands = {
+            "turn_on": lambda target, values: self.moved(target, 100),
+            "turn_off": lambda target, values: self.moved(target, 0),
+            "set_position": lambda target, values: self.moved(target, int(values["position"])),
+        }
+
+    def moved(self, target: Entity, position: int) -> Command:
+        message = self.message(target, position)
+        if self.is_optimistic or self.reports.isdisjoint({"state", "position"}):
+            return Command((message,), {"state": "open" if position else "closed", "position": position})
+        way = _Movement(target, position, has_position="position" in self.reports)
+        return Command((message,), {}, way.is_begun, way.state)
+
+    def message(self, target: Entity, position: int) -> OutgoingMessage:
+        """Raises HomeError."""
+        raise NotImplementedError
+
+    def end(self, position: int) -> str:
+        """The command to open or close fully."""
+        return self.config.text("payload_open", "OPEN") if position else self.config.text("payload_close", "CLOSE")
+
+    def own_position(self, position: int) -> int:
+        return of_percent(position, self._closed, self._open)
+
+    def read_position(self, number: float) -> Values:
+        position = percent(self._closed, self._open)(number)
+        return {"position": position, "state": "open" if position else "closed"}
+
+
+class _Movement:
+    """A movement from the current to the target position."""
+
+    def __init__(self, target: Entity, position: int, *, has_position: bool) -> None:
+        self._before: float | None = target.attributes.get("position")
+        self._wanted = position
+        self._has_position = has_position
+        is_opening = position > (50 if self._before is None or not has_position else self._before)
+        self._moving, self._end = ("opening", "open") if is_opening else ("closing", "closed")
+
+    def is_begun(self, entity: Entity, news: frozenset[str]) -> bool:
+        """At the target, or moving towards it."""
+        if entity.state == self._moving or self._is_there(entity):
+            return True
+        now = entity.attributes.get("position")
+        if now is None or self._before is None:
+            self._before = now
+            return False
+        return bool(abs(now - self._wanted) < abs(self._before - self._wanted))
+
+    def state(self, entity: Entity) -> str:
+        """The state for the answer: a cover that stops at 1 percent counts as closed."""
+        if not self._is_there(entity):
+            return self._moving
+        return "open" if self._wanted else "closed"
+
+    def _is_there(self, entity: Entity) -> bool:
+        if not self._has_position:
+            return entity.state == self._end
+        now = entity.attributes.get("position")
+        return now is not None and abs(now - self._wanted) <= _WITHIN
+
+
+class _Cover(_Positioned):
+    """A cover, with or without tilt."""
+
+    def __init__(self, config: DiscoveryConfig) -> None:
+        super().__init__(config)
+        self._tilt = config.number("tilt_min", 0), config.number("tilt_max", 100)
+        self._names = {config.text("state_stopped", "stopped"): "open", **self._names}
+        self.subscribe("state_topic", "value_template", states(self._names), "state")
+        self.subscribe("position_topic", "position_template", self._read_position, "state", "position")
+        self.subscribe("tilt_status_topic", "tilt_status_template", numbers("tilt", percent(*self._tilt)), "tilt")
+
+    def _read_position(self, text: str) -> Values:
+        values = self.read_position(float(text))
+        return {"position": values["position"]} if self.config.topic("state_topic") else values
+
+    def moved(self, target: Entity, position: int) -> Command:
+        if self.config.topic("command_topic") or self.config.topic("set_position_topic"):
+            return super().moved(target, position)
+        value = of_percent(position, *self._tilt)
+        message = self.publish("tilt_command_topic", value, "tilt_command_template", tilt_position=value)
+        return Command((message,), {"tilt": position}, self.when("tilt"))
+
+    def message(self, target: Entity, position: int) -> OutgoingMessage:
+        if position in (0, 100) and self.config.topic("command_topic"):
+            return self.publish("command_topic", self.end(position))
+        if self.config.topic("set_position_topic") is None:
+            raise unsupported(target, "stop half way")
+        value = self.own_position(position)
+        return self.publish("set_position_topic", value, "set_position_template", position=value)
+
+
+class _Valve(_Positioned):
+    """A valve, which reports its state, its position, or both in one object."""
+
+    def __init__(self, config: DiscoveryConfig) -> None:
+        super().__init__(config, "command_topic")
+        self._has_position = config.flag("reports_position")
+        reported = ("state", "position") if self._has_position else ("state",)
+        self.subscribe("state_topic", "value_template", self._read, *reported)
+
+    def _read(self, text: str) -> Values:
+        if text in self._names:
+            return {"state": self._names[text]}
+        report = json.loads(text)
+        parts = report if isinstance(report, dict) else {"position": report}
+        position, state = parts.get("position"), str(parts.get("state"))
+        values = self.read_position(position) if isinstance(position, int | float) else {}
+        return values | ({"state": self._names[state]} if state in self._names else {})
+
+    def message(self, target: Entity, position: int) -> OutgoingMessage:
+        if not self._has_position and position not in (0, 100):
+            raise unsupported(target, "stop half way")
+        value: object = self.own_position(position) if self._has_position else self.end(position)
+        return self.publish("command_topic", value, "command_template")
+
+
+def _light(config: DiscoveryConfig) -> Component:
+    match config.text("schema", "basic"):
+        case "json":
+            return JsonLight(config)
+        case "basic" | "default":
+            return TopicLight(config)
+        case other:
+            raise InvalidDiscovery(f"schema {other}")
+
+
+COMPONENTS: Mapping[str, Callable[[DiscoveryConfig], Component]] = {
+    "alarm_control_panel": _alarm_panel,
+    "binary_sensor": _binary_sensor,
+    "button": lambda config: _button(config, config.text("payload_press", "PRESS")),
+    "climate": _climate,
+    "cover": _Cover,
+    "fan": _fan,
+    "humidifier": _humidifier,
+    "lawn_mower": _lawn_mower,
+    "light": _light,
+    "lock": _lock,
+    "scene": lambda config: _button(config, config.text("payload_on", "ON")),
+    "sensor": _sensor,
+    "siren": _siren,
+    "switch": _switch,
+    "vacuum": _vacuum,
+    "valve": _Valve,
+}
+"""Makes a component of its discovery message. Each raises InvalidDiscovery."""
