@@ -13,7 +13,8 @@ from edgevox.cli.main import _GROUPS
 def test_the_found_commands_are_those_of_the_modules() -> None:
     listed: list[Command] = []
     for module in pkgutil.iter_modules(commands.__path__):
-        listed += importlib.import_module(f"{commands.__name__}.{module.name}").COMMANDS
+        content = vars(importlib.import_module(f"{commands.__name__}.{module.name}"))
+        listed += [one for one in content.values() if isinstance(one, Command)]
     found = find_commands()
     assert sorted(command.name for command in listed) == list(found)
     for command in listed:
