@@ -22,7 +22,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "start": ("setup", "run", "demo", "service", "serve", "open", "doctor"),
     "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
     "single requests": ("ask", "say", "transcribe"),
-    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp"),
+    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp", "completion"),
     "past turns": ("history", "last", "stats", "forget"),
     "evaluate and debug": ("eval", "wake", "parse", "grammar"),
 }

@@ -1,4 +1,4 @@
-"""`edgevox config` and `presets`: show the settings with their sources, and the model presets."""
+"""`edgevox config`, `presets` and `completion`: settings with their sources, model presets, tab completion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operator import attrgetter
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.cli.command import JSON, Command, argument
+from edgevox.cli.command import JSON, Command, argument, find_commands
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
 from edgevox.config.editing import write_initial_config
@@ -59,6 +59,22 @@ def _path(_args: argparse.Namespace, context: Context) -> None:
 @CONFIG.action("init", "write a settings file with every setting, commented out and explained")
 def _init(_args: argparse.Namespace, context: Context) -> None:
     context.note(f"wrote {write_initial_config(context.folders)}")
+
+
+@Command(
+    "completion",
+    "Print a script that completes commands in a shell",
+    argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that reads the script"),
+)
+def completion(args: argparse.Namespace, context: Context) -> None:
+    # Imported here, because only this command needs it.
+    import shtab
+
+    parser = argparse.ArgumentParser(prog="edgevox")
+    commands = parser.add_subparsers()
+    for entry in find_commands().values():
+        entry.load().add_to(commands.add_parser(entry.name, help=entry.summary))
+    context.write(shtab.complete(parser, args.shell))
 
 
 # Memory for the system, STT and TTS beside the language model.
