@@ -26,12 +26,18 @@ from edgevox.core.files import Folders, user_folders
 from edgevox.core.platform import on_signal
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # rich would exit with 1; cli/main.py has the documented exit code.
+        raise BrokenPipeError
+
+
 @dataclass
 class Context:
     """`out` takes the results, `err` everything else; `flags` are settings from the command line."""
 
-    out: Console = field(default_factory=lambda: Console(highlight=False))
-    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    out: Console = field(default_factory=lambda: _Console(highlight=False))
+    err: Console = field(default_factory=lambda: _Console(stderr=True, highlight=False))
     flags: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property

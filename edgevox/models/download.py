@@ -295,21 +295,18 @@ def _run_pip(requirement: str, scratch: Path, received: Callable[[int, int | Non
             f"pip cannot be started with {sys.executable or 'this Python'}: {error.strerror}",
             hint="install EdgeVox in a virtual environment of its own",
         ) from error
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if match := _RAW_PROGRESS.match(line):
-                received(int(match[1]), int(match[2]) or None)
-            else:
-                output.append(line.strip())
-        status = process.wait()
-    finally:
-        # Ctrl-C in mid-download: pip must not outlive the pull.
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    if status != 0:
+    with process:  # waits for its end
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if match := _RAW_PROGRESS.match(line):
+                    received(int(match[1]), int(match[2]) or None)
+                else:
+                    output.append(line.strip())
+        except BaseException:
+            process.kill()  # Ctrl-C in mid-download: pip must not outlive the pull
+            raise
+    if process.returncode != 0:
         raise _failure(requirement, scratch, "\n".join(output))
 
 

@@ -75,13 +75,8 @@ class ModelStore:
         entry = self.manifest.entry(model_id)
         if not self.has(model_id):
             raise ModelMissing(f"the model {model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
-        match entry.kind:
-            case "stt":
-                return self.folder / model_id
-            case "llm" | "tts" | "adapter":
-                return self.folder / model_id / entry.files[0].name
-            case _:
-                assert_never(entry.kind)
+        folder = self.folder / model_id
+        return folder if entry.kind == "stt" else folder / entry.files[0].name
 
     def sha256(self, model_id: str) -> str | None:
         """Return the expected digest of the first file, or None if unknown. Raises ModelMissing (unknown id)."""
