@@ -14,7 +14,7 @@ from edgevox.core.events import EngineName
 from edgevox.core.languages import ENGLISH
 from edgevox.llm.presets import ModelPreset
 from edgevox.models import ModelStore
-from edgevox.models.optimise import ModelFiles, merge_on_first_use, model_files, optimise_on_first_use
+from edgevox.models.optimise import ModelFiles, model_files, optimise_on_first_use
 from edgevox.stt.engines import SttChoice, choose_stt
 from edgevox.tts.engines import TtsChoice, choose_tts
 
@@ -59,12 +59,8 @@ class ModelSelection:
         Without it, or when it fails, the engine starts with what was downloaded.
         """
         model_id = self._llm_id
-        if "llm" not in self.engines or not model_id or not self._settings.llm.optimize:
-            return
-        if self._adapter_id is None:
-            optimise_on_first_use(self._store, model_id, report)
-        else:
-            merge_on_first_use(self._store, model_id, self._adapter_id, self._preset.adapter_scale, report)
+        if "llm" in self.engines and model_id and self._settings.llm.optimize:
+            optimise_on_first_use(self._store, model_id, report, self._adapter_id, self._preset.adapter_scale)
 
     def llm(self) -> ModelFiles:
         llm, model_id = self._settings.llm, self._llm_id

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from edgevox.app.local_sessions import LocalSessionFactory, SessionView, run_ses
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.service import ServiceSession
 from edgevox.audio.io.device_manager import AudioDeviceManager
+from edgevox.audio.io.microphone import Microphone
 from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.keyboard import keyboard
 from edgevox.cli.ui.mcp_approval import approve_servers
@@ -35,10 +36,10 @@ def open_runtime(context: Context, engines: Collection[EngineName], *, adapter: 
     with pull_progress(context.err) as progress:
         store.ensure(runtime.models.needed(), progress)
     try:
-        runtime.models.prepare(lambda text: context.err.print(text, markup=False, soft_wrap=True))
+        runtime.models.prepare(context.note)
     except ModelError as error:
         context.report_error(error)
-        context.err.print("  continuing with the downloaded model, which is slower", markup=False)
+        context.note("  continuing with the downloaded model, which is slower")
     return runtime
 
 
@@ -53,27 +54,33 @@ def report_record_error(context: Context, runtime: AssistantRuntime) -> int:
 
 def run_service(context: Context, view: SessionView) -> int:
     """Run the assistant until a signal ends it. Raises AlreadyRunning and any error during start."""
-    with _single_instance(context) as control_socket:
-        approve_servers(context)
-        runtime = open_runtime(context, voice_engines(context.settings))
-        run_until_done(
-            run_sessions(
-                LocalSessionFactory(context.folders, context.flags, context.err, view), runtime, control_socket
-            )
-        )
-    return 0
-
-
-@contextmanager
-def _single_instance(context: Context) -> Iterator[socket.socket | None]:
-    """Yield the control socket of the only instance; None, with a message, if it cannot be created."""
     with ExitStack() as held:
+        control_socket: socket.socket | None = None
         try:
             control_socket = held.enter_context(single_instance(context.folders.runtime))
         except StateError as error:
             context.report_error(error)
-            control_socket = None
-        yield control_socket
+        approve_servers(context)
+        runtime = open_runtime(context, voice_engines(context.settings))
+        sessions = LocalSessionFactory(context.folders, context.flags, context.err, view)
+        run_until_done(run_sessions(sessions, runtime, control_socket))
+    return 0
+
+
+def open_view(
+    context: Context,
+    runtime: AssistantRuntime,
+    source: Microphone | AudioDeviceManager | None,
+    running: AsyncExitStack,
+    *,
+    plain: bool,
+) -> PlainView:
+    """Return the view of a conversation; on a terminal with a status line, if there is a source with a level."""
+    if source is None or plain or not context.err.is_terminal:
+        return PlainView(context.out, context.err, lambda: runtime.records.last)
+    view = LiveView(context.out, context.err, lambda: runtime.records.last, lambda: source.level_dbfs)
+    running.enter_context(view.showing())
+    return view
 
 
 def terminal_view(context: Context, *, plain: bool) -> SessionView:
@@ -83,17 +90,14 @@ def terminal_view(context: Context, *, plain: bool) -> SessionView:
     async def show(session: ServiceSession) -> AsyncIterator[None]:
         runtime, sound = session.runtime, session.sound
         async with AsyncExitStack() as running:
-            view = PlainView(context.out, context.err, lambda: runtime.records.last)
-            if context.err.is_terminal and not plain and isinstance(sound, AudioDeviceManager):
-                live = LiveView(context.out, context.err, lambda: runtime.records.last, lambda: sound.level_dbfs)
-                running.enter_context(live.showing())
-                view = live
+            source = sound if isinstance(sound, AudioDeviceManager) else None
+            view = open_view(context, runtime, source, running, plain=plain)
             running.enter_context(runtime.bus.listening(view))
             running.enter_context(runtime.bus.listening(partial(_print_device_change, context)))
 
             def talk() -> None:
                 if not session.loop.wake_state.talk():
-                    context.err.print("(muted: edgevox unmute)", style="dim")
+                    context.note("(muted: edgevox unmute)", style="dim")
 
             await running.enter_async_context(keyboard(session.loop.pipeline, view.prompt, on_enter=talk))
             yield
@@ -104,10 +108,10 @@ def terminal_view(context: Context, *, plain: bool) -> SessionView:
 def _print_device_change(context: Context, event: Event) -> None:
     match event:
         case SoundChanged(device="microphone", is_there=True):
-            context.err.print("listening")
+            context.note("listening")
         case StateChanged(detail=detail, hint=hint) if detail:
-            context.err.print(f"{detail}\n  → {hint}", style="yellow", markup=False, soft_wrap=True)
+            context.note(detail, f"  → {hint}", style="yellow")
         case SoundChanged(is_there=False, detail=detail):
-            context.err.print(f"{detail}; waiting for it to return", style="yellow", markup=False, soft_wrap=True)
+            context.note(f"{detail}; waiting for it to return", style="yellow")
         case _:
             pass

@@ -1,19 +1,23 @@
-"""Shared by commands: consoles, paths, settings, common options, running coroutines, reading stdin."""
+"""Shared by commands: consoles, prompts, tables, settings, JSON files, running coroutines, reading stdin."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
+import getpass
+import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from edgevox.audio.io.speaker import Speaker
 from edgevox.config import Settings, load_settings
@@ -22,12 +26,18 @@ from edgevox.core.files import Folders, user_folders
 from edgevox.core.platform import on_signal
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # rich would exit with 1; cli/main.py has the documented exit code.
+        raise BrokenPipeError
+
+
 @dataclass
 class Context:
     """`out` takes the results, `err` everything else; `flags` are settings from the command line."""
 
-    out: Console = field(default_factory=lambda: Console(highlight=False))
-    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    out: Console = field(default_factory=lambda: _Console(highlight=False))
+    err: Console = field(default_factory=lambda: _Console(stderr=True, highlight=False))
     flags: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
@@ -52,16 +62,69 @@ class Context:
         except ConfigError:
             return None
 
+    def with_flags(self, flags: Mapping[str, object]) -> Context:
+        """Return a context with additional settings."""
+        return replace(self, flags={**self.flags, **flags})
+
     def report_error(self, error: EdgevoxError) -> None:
         """Print the error and its hint to standard error."""
-        self.err.print(f"edgevox: {error.message}", style="red", markup=False, soft_wrap=True)
+        self.note(f"edgevox: {error.message}", style="red")
         if error.hint:
-            self.err.print(f"  → {error.hint}", markup=False, soft_wrap=True)
+            self.note(f"  → {error.hint}")
+
+    def print(self, *lines: str, style: str = "") -> None:
+        """Print lines of the result as they are, without markup or line breaks."""
+        for line in lines:
+            self.out.print(Text(line, style), soft_wrap=True)
+
+    def note(self, *lines: str, style: str = "") -> None:
+        """Print lines to standard error as they are, without markup or line breaks."""
+        for line in lines:
+            self.err.print(Text(line, style), soft_wrap=True)
 
     def write(self, text: str) -> None:
         """Write machine-readable text and a newline to standard output, without formatting."""
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
+
+    def write_json(self, value: object, *, indent: int | None = 2) -> None:
+        self.write(json.dumps(value, default=str, indent=indent, ensure_ascii=False))
+
+    def ask(self, question: str, *, is_hidden: bool = False) -> str:
+        """Return the typed answer, or an empty string for Ctrl-D."""
+        try:
+            # getpass switches the echo off before it prompts; Console.input would lose what is typed in between.
+            return (getpass.getpass(question) if is_hidden else self.err.input(Text(question))).strip()
+        except EOFError:
+            return ""
+
+    def confirm(self, question: str) -> bool:
+        """Ask for a yes; anything else is a no, and so is a missing terminal."""
+        return sys.stdin.isatty() and self.ask(f"{question} [y/N] ").lower() in ("y", "yes")
+
+
+left = partial(Column, no_wrap=True)
+right = partial(Column, no_wrap=True, justify="right")
+folded = partial(Column, overflow="fold")
+
+
+def plain_table(*columns: Column | str) -> Table:
+    """A table without lines."""
+    return Table(*columns, box=None, pad_edge=False, header_style="bold")
+
+
+def read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (parsed JSON)
+    """Read a list of tools or a JSON object from a file. Raises ConfigError."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not valid JSON: {error}", hint="write JSON in UTF-8") from error
+    if not isinstance(content, kind):
+        wanted = "a list of tools" if kind is list else "a JSON object"
+        raise ConfigError(f"{path} must contain {wanted}", hint="see docs/guide/grammars.md")
+    return content
 
 
 T = TypeVar("T")
@@ -82,45 +145,15 @@ def run_until_done(coroutine: Coroutine[Any, Any, T]) -> T:
         raise KeyboardInterrupt from error
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--preset", help="model preset (see edgevox presets list)")
-    parser.add_argument(
-        "--model", dest="llm.model", type=Path, metavar="FILE", help="GGUF file to use as the language model"
-    )
-    parser.add_argument(
-        "--remote", dest="llm.remote_url", metavar="URL", help="use a model server instead, such as http://host:8080/v1"
-    )
-    parser.add_argument(
-        "--remote-model", dest="llm.remote_model", metavar="NAME", help="name of the model on that server"
-    )
-    parser.add_argument(
-        "--threads", dest="llm.threads", type=int, metavar="N", help="CPU threads for the language model"
-    )
-    parser.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="maximum length of a reply")
-    parser.add_argument(
-        "--seed", dest="llm.seed", type=int, metavar="N", help="sampling seed, for reproducible replies"
-    )
-
-
-def add_mcp_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--mcp-config", dest="mcp.config", type=Path, metavar="FILE", help="MCP server configuration, like mcp.json"
-    )
-    parser.add_argument("--mcp-command", dest="mcp.command", metavar="PROGRAM", help="program of one MCP server")
-    parser.add_argument(
-        "--mcp-args",
-        dest="mcp.args",
-        type=lambda text: tuple(text.split(",")),
-        metavar="A,B",
-        help="its arguments, separated by commas",
-    )
-    parser.add_argument(
-        "--mcp-tool-refresh-seconds",
-        dest="mcp.tool_refresh_s",
-        type=float,
-        metavar="S",
-        help="interval at which MCP tool lists are refreshed",
-    )
+@asynccontextmanager
+async def background(coroutine: Coroutine[Any, Any, object]) -> AsyncIterator[asyncio.Task[object]]:
+    """Run the coroutine as a task while the block runs, then cancel it."""
+    task = asyncio.create_task(coroutine)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 _CHUNK_BYTES = 65536

@@ -22,7 +22,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "start": ("setup", "run", "demo", "service", "serve", "open", "doctor"),
     "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
     "single requests": ("ask", "say", "transcribe"),
-    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp"),
+    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp", "completion"),
     "past turns": ("history", "last", "stats", "forget"),
     "evaluate and debug": ("eval", "wake", "parse", "grammar"),
 }
@@ -63,9 +63,10 @@ def _run(words: list[str]) -> int:
 
     _raise_on_ctrl_c()
     command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=command.summary)
-    command.add_arguments(command_parser)
+    command.add_to(command_parser)
     args = command_parser.parse_args(words[1:])
-    return command.run(args, Context(flags=_settings_of(args)))
+    exit_code: int | None = args.run(args, Context(flags=_settings_of(args)))
+    return exit_code or 0
 
 
 def _raise_on_ctrl_c() -> None:

@@ -79,6 +79,10 @@ class _Given:
     value: object
     source: Source
 
+    @property
+    def rank(self) -> int:
+        return LAYERS.index(self.source.layer)
+
 
 def load_settings(
     folders: Folders, *, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
@@ -200,27 +204,19 @@ def _resolve_model(chosen: dict[str, _Given], problems: list[str]) -> dict[str, 
     Within one layer a preset may accompany either of the others. So a model file gets the generic preset
     unless a preset is named beside it, and `--preset qwen3` selects qwen3 whatever the file names.
     """
-    named = sorted((name for name in _MODELS if name in chosen), key=lambda name: _rank(chosen[name]))
+    named = sorted((name for name in _MODELS if name in chosen), key=lambda name: chosen[name].rank)
     if not named:
         return chosen
     weaker, model = named[:-1], chosen[named[-1]]
-    if weaker and _rank(chosen[weaker[0]]) == _rank(model):
+    if weaker and chosen[weaker[0]].rank == model.rank:
         problems.append(f"{model.source}: llm.model and llm.remote_url each choose a model: remove one")
     chosen = {name: given for name, given in chosen.items() if name not in weaker}
     preset = chosen.get("preset")
-    if preset is None or _rank(preset) < _rank(model):
+    if preset is None or preset.rank < model.rank:
         return chosen | {"preset": _Given(_MODELS[named[-1]], model.source)}
-    if _rank(preset) > _rank(model):
+    if preset.rank > model.rank:
         return {name: given for name, given in chosen.items() if given is not model}
     return chosen
-
-
-def _rank(given: _Given) -> int:
-    return _rank_of(given.source)
-
-
-def _rank_of(source: Source) -> int:
-    return LAYERS.index(source.layer)
 
 
 def _assemble(given: Mapping[str, _Given]) -> Settings:
@@ -236,7 +232,7 @@ def _check_recogniser(settings: Settings) -> None:
     """Raises ConfigError for a language that the recogniser lacks: Whisper's .en models know English only."""
     model, language = settings.stt.model, settings.stt.language
     if model.endswith(".en") and language not in (ENGLISH, AUTO):
-        source = max(("stt.model", "stt.language"), key=lambda name: _rank_of(settings.sources[name]))
+        source = max(("stt.model", "stt.language"), key=lambda name: LAYERS.index(settings.sources[name].layer))
         raise ConfigError(
             f"{settings.sources[source]}: {model} knows English only, and stt.language is "
             f"{language} ({LANGUAGES[language]})",

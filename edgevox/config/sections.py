@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -34,6 +34,11 @@ class Section(BaseModel):
     """Base class of all settings sections."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def key(default: Any, description: str, *, example: object = None, **limits: Any) -> Any:  # noqa: ANN401
+    """A setting with its default, description and limits; `example` is shown where there is no default."""
+    return Field(default=default, description=description, examples=[example], **limits)
 
 
 _TCP = "tcp://"
@@ -104,112 +109,80 @@ Network: TypeAlias = Annotated[str, AfterValidator(checked_network)]
 class HomeSettings(Section):
     """The home that the assistant controls."""
 
-    kind: Literal["demo", "home_assistant", "mqtt"] = Field(
-        default="demo", description="the home backend; edgevox home setup finds yours"
-    )
-    url: Text | None = Field(
-        default=None, description="the URL of Home Assistant", examples=["http://homeassistant.local:8123"]
-    )
-    timeout_s: Seconds = Field(default=5.0, description="how long the home may take to answer")
-    max_things: int = Field(
-        default=60,
-        ge=10,
-        le=1000,
-        description="how many entities the prompt lists at most; of a larger home, the relevant ones",
+    kind: Literal["demo", "home_assistant", "mqtt"] = key("demo", "the home backend; edgevox home setup finds yours")
+    url: Text | None = key(None, "the URL of Home Assistant", example="http://homeassistant.local:8123")
+    timeout_s: Seconds = key(5.0, "how long the home may take to answer")
+    max_things: int = key(
+        60, "how many entities the prompt lists at most; of a larger home, the relevant ones", ge=10, le=1000
     )
 
 
 class MqttSettings(Section):
     """The MQTT broker; edgevox home setup asks for its password."""
 
-    host: Text = Field(default="localhost", description="the host name of the broker")
-    port: int | None = Field(
-        default=None, ge=1, le=65535, description="the port; default 1883, or 8883 with TLS", examples=[1883]
+    host: Text = key("localhost", "the host name of the broker")
+    port: int | None = key(None, "the port; default 1883, or 8883 with TLS", ge=1, le=65535, example=1883)
+    username: Text | None = key(None, "the user name at the broker", example="edgevox")
+    tls: bool = key(False, "connect to the broker over TLS")
+    ca_file: UserPath | None = key(
+        None, "the CA certificate to trust, for a broker with a self-signed one", example="~/broker-ca.pem"
     )
-    username: Text | None = Field(default=None, description="the user name at the broker", examples=["edgevox"])
-    tls: bool = Field(default=False, description="connect to the broker over TLS")
-    ca_file: UserPath | None = Field(
-        default=None,
-        description="the CA certificate to trust, for a broker with a self-signed one",
-        examples=["~/broker-ca.pem"],
-    )
-    discovery_prefix: Text = Field(default="homeassistant", description="the topic prefix of MQTT discovery")
+    discovery_prefix: Text = key("homeassistant", "the topic prefix of MQTT discovery")
 
 
 class RingSettings(Section):
     """Timers, alarms and reminders."""
 
-    for_s: Seconds = Field(default=120.0, description="how long an alarm rings if nobody stops it")
-    snooze_minutes: int = Field(default=9, ge=1, le=60, description="the length of a snooze")
+    for_s: Seconds = key(120.0, "how long an alarm rings if nobody stops it")
+    snooze_minutes: int = key(9, "the length of a snooze", ge=1, le=60)
 
 
 class McpSettings(Section):
     """MCP servers, whose tools the assistant may use."""
 
-    enabled: bool = Field(default=True, description="false: no MCP server is started")
-    config: UserPath | None = Field(
-        default=None,
-        description="the file that lists the servers; default: mcp.json beside this file",
-        examples=["~/mcp.json"],
+    enabled: bool = key(True, "false: no MCP server is started")
+    config: UserPath | None = key(
+        None, "the file that lists the servers; default: mcp.json beside this file", example="~/mcp.json"
     )
-    command: Text | None = Field(
-        default=None, description="the command of one more server, without a file", examples=["mcp-server-time"]
+    command: Text | None = key(None, "the command of one more server, without a file", example="mcp-server-time")
+    args: tuple[str, ...] = key((), "the arguments of that command")
+    tool_refresh_s: Seconds = key(
+        30.0, "how often the tools of a server are listed, which also checks that it is alive"
     )
-    args: tuple[str, ...] = Field(default=(), description="the arguments of that command")
-    tool_refresh_s: Seconds = Field(
-        default=30.0, description="how often the tools of a server are listed, which also checks that it is alive"
-    )
-    start_timeout_s: Seconds = Field(default=30.0, description="a server that takes longer to start is restarted")
-    max_offered: int = Field(
-        default=12,
-        ge=1,
-        le=128,
-        description="how many tools of MCP servers the prompt lists at most: those relevant to the utterance",
+    start_timeout_s: Seconds = key(30.0, "a server that takes longer to start is restarted")
+    max_offered: int = key(
+        12, "how many tools of MCP servers the prompt lists at most: those relevant to the utterance", ge=1, le=128
     )
 
 
 class ServerSettings(Section):
     """The API server: edgevox serve."""
 
-    enabled: bool = Field(default=False, description="also run the server within edgevox run")
-    audio: bool = Field(default=True, description="edgevox serve also offers speech recognition and synthesis")
-    host: Text = Field(default="127.0.0.1", description='the address to listen on; "0.0.0.0" for other machines')
-    port: int = Field(default=8790, ge=0, le=65_535, description="the port; 0: any free one")
-    allowed_hosts: tuple[str, ...] = Field(default=(), description="host names under which other machines reach it")
-    allowed_origins: tuple[str, ...] = Field(
-        default=(), description='web origins that may use it: "http://panel.local:8080"'
+    enabled: bool = key(False, "also run the server within edgevox run")
+    audio: bool = key(True, "edgevox serve also offers speech recognition and synthesis")
+    host: Text = key("127.0.0.1", 'the address to listen on; "0.0.0.0" for other machines')
+    port: int = key(8790, "the port; 0: any free one", ge=0, le=65_535)
+    allowed_hosts: tuple[str, ...] = key((), "host names under which other machines reach it")
+    allowed_origins: tuple[str, ...] = key((), 'web origins that may use it: "http://panel.local:8080"')
+    tls_certificate: UserPath | None = key(None, "a certificate (PEM file), for HTTPS", example="~/house.pem")
+    tls_key: UserPath | None = key(None, "its private key, if that is in a separate file", example="~/house.key")
+    always_token: bool = key(False, "require a token from programs on this machine, too")
+    max_body_bytes: int = key(2_000_000, "the largest request body", ge=1_000)
+    max_audio_bytes: int = key(25_000_000, "the largest audio file", ge=1_000)
+    max_audio_s: float = key(600.0, "the longest audio file", gt=0, le=86_400)
+    max_messages: int = key(1_000, "the most messages in one conversation", ge=1)
+    max_tools: int = key(128, "the most tools in one request", ge=0)
+    max_waiting: int = key(16, "requests that may wait for the model; more are rejected", ge=0, le=1_000)
+    max_audio_waiting: int = key(4, "audio files that may wait for transcription; more are rejected", ge=0, le=1_000)
+    mcp: bool = key(False, "also serve the assistant's tools to MCP clients, at /mcp")
+    voice_clients: int = key(4, "concurrent voice sessions of web pages and phones; 0: none", ge=0, le=16)
+    wyoming: bool = key(False, "also serve STT and TTS to Home Assistant (Wyoming)")
+    wyoming_host: Text = key("127.0.0.1", 'its address; "0.0.0.0" for other machines')
+    wyoming_port: int = key(10300, "its port; 0: any free one", ge=0, le=65_535)
+    wyoming_peers: tuple[Network, ...] = key(
+        (), "other machines that may use it, since Wyoming has no tokens: 192.168.1.5, 10.0.0.0/8"
     )
-    tls_certificate: UserPath | None = Field(
-        default=None, description="a certificate (PEM file), for HTTPS", examples=["~/house.pem"]
-    )
-    tls_key: UserPath | None = Field(
-        default=None, description="its private key, if that is in a separate file", examples=["~/house.key"]
-    )
-    always_token: bool = Field(default=False, description="require a token from programs on this machine, too")
-    max_body_bytes: int = Field(default=2_000_000, ge=1_000, description="the largest request body")
-    max_audio_bytes: int = Field(default=25_000_000, ge=1_000, description="the largest audio file")
-    max_audio_s: float = Field(default=600.0, gt=0, le=86_400, description="the longest audio file")
-    max_messages: int = Field(default=1_000, ge=1, description="the most messages in one conversation")
-    max_tools: int = Field(default=128, ge=0, description="the most tools in one request")
-    max_waiting: int = Field(
-        default=16, ge=0, le=1_000, description="requests that may wait for the model; more are rejected"
-    )
-    max_audio_waiting: int = Field(
-        default=4, ge=0, le=1_000, description="audio files that may wait for transcription; more are rejected"
-    )
-    mcp: bool = Field(default=False, description="also serve the assistant's tools to MCP clients, at /mcp")
-    voice_clients: int = Field(
-        default=4, ge=0, le=16, description="concurrent voice sessions of web pages and phones; 0: none"
-    )
-    wyoming: bool = Field(default=False, description="also serve STT and TTS to Home Assistant (Wyoming)")
-    wyoming_host: Text = Field(default="127.0.0.1", description='its address; "0.0.0.0" for other machines')
-    wyoming_port: int = Field(default=10300, ge=0, le=65_535, description="its port; 0: any free one")
-    wyoming_peers: tuple[Network, ...] = Field(
-        default=(), description="other machines that may use it, since Wyoming has no tokens: 192.168.1.5, 10.0.0.0/8"
-    )
-    wyoming_scopes: tuple[str, ...] = Field(
-        default=(), description='tool scopes granted to them: "read", "act"; empty: no conversation'
-    )
+    wyoming_scopes: tuple[str, ...] = key((), 'tool scopes granted to them: "read", "act"; empty: no conversation')
 
 
 class SoundSettings(Section):
@@ -217,16 +190,13 @@ class SoundSettings(Section):
 
     # Without a screen or lamp a tone is the only feedback. People who get none repeat themselves into the
     # turn that is under way.
-    chimes: bool = Field(
-        default=True,
-        description="play a soft tone when you were understood, others at the wake word or if nothing was done",
+    chimes: bool = key(
+        True, "play a soft tone when you were understood, others at the wake word or if nothing was done"
     )
-    chime_volume: float = Field(default=0.15, gt=0, le=1, description="the volume of the tones; 1 is the maximum")
-    apologise: bool = Field(
-        default=True, description='say "Sorry, something went wrong." when an engine fails; false: only the tone'
-    )
-    acknowledge_after_s: float = Field(
-        default=2.5, ge=0, le=60, description='say "One moment." if the reply takes longer than this; 0: never'
+    chime_volume: float = key(0.15, "the volume of the tones; 1 is the maximum", gt=0, le=1)
+    apologise: bool = key(True, 'say "Sorry, something went wrong." when an engine fails; false: only the tone')
+    acknowledge_after_s: float = key(
+        2.5, 'say "One moment." if the reply takes longer than this; 0: never', ge=0, le=60
     )
 
 
@@ -273,20 +243,15 @@ WakeWordName: TypeAlias = Annotated[
 class WakeSettings(Section):
     """The wake word or phrase."""
 
-    mode: WakeMode = Field(
-        default="off", description="off: always listen; word: after a trained wake word; phrase: any phrase first"
+    mode: WakeMode = key("off", "off: always listen; word: after a trained wake word; phrase: any phrase first")
+    word: WakeWordName = key("okay_nabu", "the trained wake word")
+    model: UserPath | None = key(
+        None,
+        "your own microWakeWord model (its .json file), instead of the trained word",
+        example="~/models/hey_house.json",
     )
-    word: WakeWordName = Field(default="okay_nabu", description="the trained wake word")
-    model: UserPath | None = Field(
-        default=None,
-        description="your own microWakeWord model (its .json file), instead of the trained word",
-        examples=["~/models/hey_house.json"],
+    phrase: Text = key("computer", "the phrase with which an utterance must begin")
+    threshold: Threshold = key(
+        "normal", "the detection threshold: strict has fewest false alarms, eager misses least; or a number"
     )
-    phrase: Text = Field(default="computer", description="the phrase with which an utterance must begin")
-    threshold: Threshold = Field(
-        default="normal",
-        description="the detection threshold: strict has fewest false alarms, eager misses least; or a number",
-    )
-    follow_up_s: float = Field(
-        default=5.0, ge=0, le=60, description="how long it listens after a reply without the wake word"
-    )
+    follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)

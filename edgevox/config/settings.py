@@ -27,6 +27,7 @@ from edgevox.config.sections import (
     Text,
     UserPath,
     WakeSettings,
+    key,
 )
 from edgevox.core.languages import ENGLISH
 from edgevox.core.types import Sampling
@@ -64,60 +65,38 @@ class Source:
 class LlmSettings(Section):
     """The language model."""
 
-    model: UserPath | None = Field(
-        default=None,
-        description="your own GGUF file, instead of the preset's model",
-        examples=["~/models/my-model.gguf"],
+    model: UserPath | None = key(
+        None, "your own GGUF file, instead of the preset's model", example="~/models/my-model.gguf"
     )
-    remote_url: HttpUrl | None = Field(
-        default=None,
-        description="the URL of a remote model: llama.cpp, vLLM, Ollama, Anthropic, another EdgeVox",
-        examples=["http://localhost:8080/v1"],
+    remote_url: HttpUrl | None = key(
+        None,
+        "the URL of a remote model: llama.cpp, vLLM, Ollama, Anthropic, another EdgeVox",
+        example="http://localhost:8080/v1",
     )
-    remote_kind: RemoteKind = Field(default="openai", description="the API of that server")
-    remote_model: Text | None = Field(
-        default=None, description="the model's name there; not needed if there is only one", examples=["qwen3:8b"]
+    remote_kind: RemoteKind = key("openai", "the API of that server")
+    remote_model: Text | None = key(None, "the model's name there; not needed if there is only one", example="qwen3:8b")
+    remote_key_file: UserPath | None = key(
+        None, "a file with the API key, readable only by you (chmod 600)", example="~/.config/edgevox/remote_key"
     )
-    remote_key_file: UserPath | None = Field(
-        default=None,
-        description="a file with the API key, readable only by you (chmod 600)",
-        examples=["~/.config/edgevox/remote_key"],
+    remote_key_variable: Text = key(
+        "EDGEVOX_REMOTE_KEY", "the environment variable with the API key, if there is no file"
     )
-    remote_key_variable: Text = Field(
-        default="EDGEVOX_REMOTE_KEY", description="the environment variable with the API key, if there is no file"
-    )
-    remote_extra: JsonText = Field(default="{}", description='extra fields for every request, as JSON: {"top_k": 20}')
-    context_tokens: int = Field(
-        default=4096, ge=256, le=1_048_576, description="the context window; more takes more memory"
-    )
-    threads: _Threads = Field(default="auto", description="CPU threads")
-    temperature: float = Field(
-        default=0.7, ge=0, le=5, description="sampling temperature; 0 always takes the likeliest token"
-    )
-    top_p: float = Field(default=0.95, gt=0, le=1, description="sample from the tokens with this total probability")
-    top_k: int = Field(default=40, ge=0, description="sample from this many tokens at most; 0: no limit")
-    min_p: float = Field(
-        default=0.05, ge=0, le=1, description="drop tokens less likely than this share of the likeliest"
-    )
-    repeat_penalty: float = Field(default=1.0, gt=0, le=2, description="above 1 discourages repetition")
-    max_tokens: int = Field(default=256, ge=1, description="the longest reply, in tokens")
-    seed: int | None = Field(
-        default=None, ge=0, le=2**32 - 2, description="a fixed seed gives reproducible replies", examples=[1]
-    )
-    thinking: bool = Field(default=False, description="let a reasoning model think before it answers (slower)")
-    optimize: bool = Field(
-        default=True, description="make and use a copy of the model in the fastest format for this CPU"
-    )
-    kv_type: Literal["f16", "q8_0"] = Field(
-        default="f16", description="the type of the KV cache; q8_0 takes half the memory"
-    )
-    constraint_engine: Literal["llguidance", "llama.cpp"] = Field(
-        default="llguidance", description="the grammar engine for tool calls"
-    )
-    keep_prompts: bool = Field(
-        default=True, description="cache the evaluated system prompt on disk, for a faster start"
-    )
-    instructions: str = Field(default=_INSTRUCTIONS, description="the system prompt")
+    remote_extra: JsonText = key("{}", 'extra fields for every request, as JSON: {"top_k": 20}')
+    context_tokens: int = key(4096, "the context window; more takes more memory", ge=256, le=1_048_576)
+    threads: _Threads = key("auto", "CPU threads")
+    temperature: float = key(0.7, "sampling temperature; 0 always takes the likeliest token", ge=0, le=5)
+    top_p: float = key(0.95, "sample from the tokens with this total probability", gt=0, le=1)
+    top_k: int = key(40, "sample from this many tokens at most; 0: no limit", ge=0)
+    min_p: float = key(0.05, "drop tokens less likely than this share of the likeliest", ge=0, le=1)
+    repeat_penalty: float = key(1.0, "above 1 discourages repetition", gt=0, le=2)
+    max_tokens: int = key(256, "the longest reply, in tokens", ge=1)
+    seed: int | None = key(None, "a fixed seed gives reproducible replies", ge=0, le=2**32 - 2, example=1)
+    thinking: bool = key(False, "let a reasoning model think before it answers (slower)")
+    optimize: bool = key(True, "make and use a copy of the model in the fastest format for this CPU")
+    kv_type: Literal["f16", "q8_0"] = key("f16", "the type of the KV cache; q8_0 takes half the memory")
+    constraint_engine: Literal["llguidance", "llama.cpp"] = key("llguidance", "the grammar engine for tool calls")
+    keep_prompts: bool = key(True, "cache the evaluated system prompt on disk, for a faster start")
+    instructions: str = key(_INSTRUCTIONS, "the system prompt")
 
     @property
     def sampling(self) -> Sampling:
@@ -135,147 +114,111 @@ class LlmSettings(Section):
 class SttSettings(Section):
     """Speech recognition."""
 
-    engine: Text = Field(
-        default=AUTO,
-        description='"whisper", "wyoming" or the engine of a package; "auto" goes by stt.remote and stt.model',
-        examples=["whisper"],
+    engine: Text = key(
+        AUTO,
+        '"whisper", "wyoming" or the engine of a package; "auto" goes by stt.remote and stt.model',
+        example="whisper",
     )
-    model: Text = Field(default="whisper-base", description="the recogniser; whisper-tiny.en for small machines")
-    language: LanguageOrAuto = Field(
-        default="en", description='the language spoken, such as "de", or "auto" to detect it'
+    model: Text = key("whisper-base", "the recogniser; whisper-tiny.en for small machines")
+    language: LanguageOrAuto = key("en", 'the language spoken, such as "de", or "auto" to detect it')
+    adapted: bool = key(True, "use the adapter for home commands (whisper-base in English)")
+    rescoring: bool = key(True, "if unsure, prefer common home commands (English)")
+    ask_below: float = key(
+        0.4, 'below this confidence it asks "Did you say …?" before it acts; 0 never asks', ge=0, le=1
     )
-    adapted: bool = Field(default=True, description="use the adapter for home commands (whisper-base in English)")
-    rescoring: bool = Field(default=True, description="if unsure, prefer common home commands (English)")
-    ask_below: float = Field(
-        default=0.4,
-        ge=0,
-        le=1,
-        description='below this confidence it asks "Did you say …?" before it acts; 0 never asks',
+    threads: _Threads = key("auto", "CPU threads")
+    names: tuple[str, ...] = key((), "names to recognise, spelled like this")
+    remote: TcpAddress | None = key(
+        None, "a Wyoming server for speech recognition, instead of the local Whisper", example="tcp://localhost:10300"
     )
-    threads: _Threads = Field(default="auto", description="CPU threads")
-    names: tuple[str, ...] = Field(default=(), description="names to recognise, spelled like this")
-    remote: TcpAddress | None = Field(
-        default=None,
-        description="a Wyoming server for speech recognition, instead of the local Whisper",
-        examples=["tcp://localhost:10300"],
-    )
-    remote_model: Text | None = Field(default=None, description="its model, if it has several", examples=["small-int8"])
+    remote_model: Text | None = key(None, "its model, if it has several", example="small-int8")
 
 
 class TtsSettings(Section):
     """The voice."""
 
-    enabled: bool = Field(default=True, description="speak the replies of edgevox run")
-    engine: Text = Field(
-        default=AUTO,
-        description='"piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice',
-        examples=["piper"],
+    enabled: bool = key(True, "speak the replies of edgevox run")
+    engine: Text = key(
+        AUTO, '"piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice', example="piper"
     )
-    voice: Text = Field(default="piper-en_US-joe-medium", description="the voice")
-    voices: Mapping[Language, Text] = Field(
-        default={}, description='voices for other languages: de = "piper-de_DE-thorsten-medium"'
+    voice: Text = key("piper-en_US-joe-medium", "the voice")
+    voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "piper-de_DE-thorsten-medium"')
+    speed: float = key(1.0, "above 1 speaks faster", ge=0.25, le=4)
+    threads: _Threads = key("auto", "CPU threads")
+    remote: TcpAddress | None = key(
+        None, "a Wyoming server for speech synthesis, instead of the local Piper", example="tcp://localhost:10200"
     )
-    speed: float = Field(default=1.0, ge=0.25, le=4, description="above 1 speaks faster")
-    threads: _Threads = Field(default="auto", description="CPU threads")
-    remote: TcpAddress | None = Field(
-        default=None,
-        description="a Wyoming server for speech synthesis, instead of the local Piper",
-        examples=["tcp://localhost:10200"],
-    )
-    remote_voice: Text | None = Field(
-        default=None, description="its voice, for the first of its languages", examples=["en_GB-alba-medium"]
-    )
-    remote_languages: tuple[Language, ...] = Field(
-        default=(ENGLISH,), min_length=1, description="its languages, the default first"
-    )
+    remote_voice: Text | None = key(None, "its voice, for the first of its languages", example="en_GB-alba-medium")
+    remote_languages: tuple[Language, ...] = key((ENGLISH,), "its languages, the default first", min_length=1)
 
 
 class AudioSettings(Section):
     """Microphone and loudspeaker."""
 
-    microphone: Text | None = Field(
-        default=None, description="name of the microphone, or part of it; default: the system's", examples=["USB"]
+    microphone: Text | None = key(None, "name of the microphone, or part of it; default: the system's", example="USB")
+    speaker: Text | None = key(None, "name of the loudspeaker, or part of it; default: the system's", example="HDMI")
+    lead_in_ms: int = key(
+        200, "silence before a reply, for loudspeakers that cut off the first syllable", ge=0, le=2000
     )
-    speaker: Text | None = Field(
-        default=None, description="name of the loudspeaker, or part of it; default: the system's", examples=["HDMI"]
+    echo_cancellation: EchoCancellation = key(
+        "auto", "remove the assistant's own voice from the recording; auto: unless the device does it"
     )
-    lead_in_ms: int = Field(
-        default=200,
-        ge=0,
-        le=2000,
-        description="silence before a reply, for loudspeakers that cut off the first syllable",
+    vad_aggressiveness: int = key(2, "0 accepts most sounds as speech, 3 the fewest", ge=0, le=3)
+    pre_roll_ms: int = key(300, "audio kept from before speech is detected", ge=0, le=2000)
+    hangover_ms: int = key(
+        500, "the silence that ends an utterance: shorter after a stop, longer after a sentence", ge=100, le=3000
     )
-    echo_cancellation: EchoCancellation = Field(
-        default="auto",
-        description="remove the assistant's own voice from the recording; auto: unless the device does it",
-    )
-    vad_aggressiveness: int = Field(default=2, ge=0, le=3, description="0 accepts most sounds as speech, 3 the fewest")
-    pre_roll_ms: int = Field(default=300, ge=0, le=2000, description="audio kept from before speech is detected")
-    hangover_ms: int = Field(
-        default=500,
-        ge=100,
-        le=3000,
-        description="the silence that ends an utterance: shorter after a stop, longer after a sentence",
-    )
-    min_speech_ms: int = Field(default=200, ge=0, le=2000, description="shorter sounds are noise, not speech")
-    max_utterance_s: float = Field(default=30.0, ge=1, le=300, description="a longer utterance is answered in parts")
+    min_speech_ms: int = key(200, "shorter sounds are noise, not speech", ge=0, le=2000)
+    max_utterance_s: float = key(30.0, "a longer utterance is answered in parts", ge=1, le=300)
 
 
 class EngineSettings(Section):
     """How long an engine may take before it counts as hung and is restarted."""
 
-    start_timeout_s: Seconds = Field(default=120.0, description="loading a model")
-    stt_timeout_s: Seconds = Field(default=45.0, description="transcribing an utterance")
-    first_token_timeout_s: Seconds = Field(default=60.0, description="evaluating the prompt, up to the first token")
-    token_timeout_s: Seconds = Field(default=15.0, description="each further token")
-    tts_timeout_s: Seconds = Field(default=30.0, description="synthesising a sentence")
-    in_process: bool = Field(
-        default=False, description="run the engines inside this process, where a crash ends everything (for debugging)"
-    )
+    start_timeout_s: Seconds = key(120.0, "loading a model")
+    stt_timeout_s: Seconds = key(45.0, "transcribing an utterance")
+    first_token_timeout_s: Seconds = key(60.0, "evaluating the prompt, up to the first token")
+    token_timeout_s: Seconds = key(15.0, "each further token")
+    tts_timeout_s: Seconds = key(30.0, "synthesising a sentence")
+    in_process: bool = key(False, "run the engines inside this process, where a crash ends everything (for debugging)")
 
 
 class RecordSettings(Section):
     """The log of turns in the state folder."""
 
-    max_bytes: int = Field(default=5_000_000, ge=10_000, description="the maximum size of the log")
-    keep_text: bool = Field(default=True, description="record what was said, not only the timings")
+    max_bytes: int = key(5_000_000, "the maximum size of the log", ge=10_000)
+    keep_text: bool = key(True, "record what was said, not only the timings")
 
 
 class MemorySettings(Section):
     """The memory of conversations in the state folder."""
 
-    enabled: bool = Field(default=True, description="keep conversations across restarts")
-    retention_days: int = Field(default=30, ge=1, le=3650, description="conversations are deleted after this many days")
-    continue_minutes: float = Field(
-        default=10.0, ge=0, le=10_080, description="a silence this long ends the conversation"
-    )
-    max_turns: int = Field(default=20, ge=1, le=1000, description="how many earlier turns the prompt contains at most")
+    enabled: bool = key(True, "keep conversations across restarts")
+    retention_days: int = key(30, "conversations are deleted after this many days", ge=1, le=3650)
+    continue_minutes: float = key(10.0, "a silence this long ends the conversation", ge=0, le=10_080)
+    max_turns: int = key(20, "how many earlier turns the prompt contains at most", ge=1, le=1000)
 
 
 class ToolSettings(Section):
     """What the assistant may do."""
 
-    enabled: bool = Field(default=True, description="false: it only talks")
-    disabled: tuple[str, ...] = Field(default=(), description="tools that are not offered to the model")
-    timeout_s: Seconds = Field(default=30.0, description="a tool that takes longer is abandoned")
-    timeouts_s: Mapping[str, Seconds] = Field(default={}, description="timeouts of single tools: search_corpus = 60")
-    confirm_within_s: Seconds = Field(default=30.0, description="no answer within this time counts as no")
-    confirm_tools: Mapping[str, _ConfirmLevel] = Field(
-        default={}, description='the confirmation that a tool needs, overriding all others: broadcast = "voice"'
+    enabled: bool = key(True, "false: it only talks")
+    disabled: tuple[str, ...] = key((), "tools that are not offered to the model")
+    timeout_s: Seconds = key(30.0, "a tool that takes longer is abandoned")
+    timeouts_s: Mapping[str, Seconds] = key({}, "timeouts of single tools: search_corpus = 60")
+    confirm_within_s: Seconds = key(30.0, "no answer within this time counts as no")
+    confirm_tools: Mapping[str, _ConfirmLevel] = key(
+        {}, 'the confirmation that a tool needs, overriding all others: broadcast = "voice"'
     )
-    confirm_domains: Mapping[str, _ConfirmLevel] = Field(
-        default={}, description='the same by domain or entity: lock = "screen" (not by voice), "cover.garage" = "never"'
+    confirm_domains: Mapping[str, _ConfirmLevel] = key(
+        {}, 'the same by domain or entity: lock = "screen" (not by voice), "cover.garage" = "never"'
     )
-    confirm_otherwise: _ConfirmLevel = Field(
-        default="never", description="the same for every other call with side effects"
+    confirm_otherwise: _ConfirmLevel = key("never", "the same for every other call with side effects")
+    documents: UserPath | None = key(
+        None, "a folder of your own documents to search; each sub-folder is a corpus", example="~/Documents/house"
     )
-    documents: UserPath | None = Field(
-        default=None,
-        description="a folder of your own documents to search; each sub-folder is a corpus",
-        examples=["~/Documents/house"],
-    )
-    sound_folders: tuple[UserPath, ...] = Field(default=(), description="folders whose audio files may be transcribed")
-    plugin_timeout_s: Seconds = Field(default=10.0, description="a plugin that takes longer to start is disabled")
+    sound_folders: tuple[UserPath, ...] = key((), "folders whose audio files may be transcribed")
+    plugin_timeout_s: Seconds = key(10.0, "a plugin that takes longer to start is disabled")
 
 
 class PluginTables(Section):
@@ -297,7 +240,7 @@ class PluginTables(Section):
 class Settings(Section):
     """Every setting; `sources` gives the origin of each value by its dotted name."""
 
-    preset: Text = Field(default=DEFAULT_PRESET, description="the language model; edgevox presets list shows all")
+    preset: Text = key(DEFAULT_PRESET, "the language model; edgevox presets list shows all")
     llm: LlmSettings = LlmSettings()
     stt: SttSettings = SttSettings()
     tts: TtsSettings = TtsSettings()

@@ -29,7 +29,10 @@ Cancellation is how a turn ended, not an error.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class EdgevoxError(Exception):
@@ -144,3 +147,13 @@ class ToolTimeout(ToolError):
 
 class ToolDenied(ToolError):
     code = "tool_denied"
+
+
+def describe_faults(error: ValidationError) -> str:
+    """Return the faults that pydantic found, each with the dotted path of its key."""
+    faults = []
+    for fault in error.errors(include_url=False, include_context=False):
+        key = ".".join(map(str, fault["loc"]))
+        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
+        faults.append(f"{key}: {what}" if key else what)
+    return "; ".join(faults)

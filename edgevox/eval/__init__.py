@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from edgevox.eval.report import Rate, Summary, by_group, summarise
+from edgevox.eval.report import summarise
 from edgevox.eval.runner import Result, run_cases
-from edgevox.eval.suite import Call, Case, Expectation, read_suite
+from edgevox.eval.suite import Call, Case, read_suite
 
-__all__ = [
-    "Call",
-    "Case",
-    "Expectation",
-    "Rate",
-    "Result",
-    "Summary",
-    "by_group",
-    "read_suite",
-    "run_cases",
-    "summarise",
-]
+__all__ = ["Call", "Case", "Result", "read_suite", "run_cases", "summarise"]

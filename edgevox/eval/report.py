@@ -104,7 +104,10 @@ def _median(values: Iterable[float]) -> int:
 
 _RATES = ("tool", "exact", "lenient", "valid", "refused", "spoken", "state")
 # Rates of spoken rows only.
-_HEARD_RATES = ("word_errors", "asked", "asked_right")
+_SPEECH_RATES = ("word_errors", "asked", "asked_right")
+# Headings and fields of the table.
+_SPEECH_COLUMNS = {"word errors": "word_errors", "right": "right", "asked": "asked", "asked right": "asked_right"}
+_COSTS = {"prompt": "prompt_tokens", "written": "generated_tokens", "ms": "median_ms", "p95 ms": "p95_ms"}
 
 
 @dataclass(slots=True)
@@ -123,10 +126,10 @@ class ModelResults:
 def tables(examined: Sequence[ModelResults]) -> Iterator[Table]:
     """Yield a table per suite, with a row per group and model; rates are in percent."""
     by_model = {one.model: one.suites() for one in examined}
-    heard = {result.case.suite for one in examined for result in one.results if result.case.spoken}
+    spoken = {result.case.suite for one in examined for result in one.results if result.case.spoken}
     for suite in dict.fromkeys(suite for suites in by_model.values() for suite in suites):
         groups = {model: suites.get(suite, {}) for model, suites in by_model.items()}
-        yield _table(suite, groups, has_speech=suite in heard)
+        yield _table(suite, groups, has_speech=suite in spoken)
 
 
 def wrong_recordings(examined: Sequence[ModelResults]) -> Iterator[str]:
@@ -187,40 +190,28 @@ def _calls(calls: Sequence[Call]) -> str:
 
 def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]], *, has_speech: bool) -> Table:
     has_models = len(by_model) > 1
+    columns = {"rows": "rows", **(_SPEECH_COLUMNS if has_speech else {}), **{name: name for name in _RATES}, **_COSTS}
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (suite, *(["model"] if has_models else [])):
         table.add_column(Text(name), no_wrap=True)
-    heard = ("word errors", "right", "asked", "asked right") if has_speech else ()
-    for name in ("rows", *heard, *_RATES, "prompt", "written", "ms", "p95 ms"):
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for group in dict.fromkeys(group for groups in by_model.values() for group in groups):
         for model, groups in by_model.items():
             if (summary := groups.get(group)) is not None:
                 names = [Text(group), Text(model)] if has_models else [Text(group)]
-                style = "bold" if group == ALL else None
-                table.add_row(*names, *_shown(summary, has_speech), style=style)
+                values = [getattr(summary, field) for field in columns.values()]
+                shown = [str(value) if isinstance(value, Rate) else f"{value:,}" for value in values]
+                table.add_row(*names, *shown, style="bold" if group == ALL else None)
     return table
-
-
-def _shown(summary: Summary, has_speech: bool) -> list[str]:
-    heard = (summary.word_errors, summary.right, summary.asked, summary.asked_right) if has_speech else ()
-    return [
-        str(summary.rows),
-        *map(str, heard),
-        *(str(getattr(summary, name)) for name in _RATES),
-        str(summary.prompt_tokens),
-        str(summary.generated_tokens),
-        f"{summary.median_ms:,}",
-        f"{summary.p95_ms:,}",
-    ]
 
 
 def _summary_facts(summary: Summary) -> dict[str, Any]:
     facts = dataclasses.asdict(summary)
-    for name in _HEARD_RATES:
+    for name in _SPEECH_RATES:
         if not getattr(summary, name).of:
             del facts[name]
-    for name in facts.keys() & {"right", *_HEARD_RATES, *_RATES}:
+    for name in facts.keys() & {"right", *_SPEECH_RATES, *_RATES}:
         rate: Rate = getattr(summary, name)
         facts[name] = {"share": round(rate.ok / rate.of, 4) if rate.of else None, "of": rate.of}
     return facts

@@ -111,12 +111,12 @@ def _plain(value: object) -> float | str:
             return float(text) if _NUMBER.fullmatch(text) else text
 
 
-def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
+def word_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> int:
     """Count insertions, deletions and substitutions of words (Levenshtein distance)."""
-    row = list(range(len(heard) + 1))
-    for i, expected in enumerate(said, start=1):
+    row = list(range(len(hypothesis) + 1))
+    for i, expected in enumerate(reference, start=1):
         diagonal, row[0] = row[0], i
-        for j, got in enumerate(heard, start=1):
+        for j, got in enumerate(hypothesis, start=1):
             best = min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != got))
             diagonal, row[j] = row[j], best
     return row[-1]
@@ -187,9 +187,10 @@ class Score:
 async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_text) -> Score:
     """Score an answer."""
     expect = case.expect
+    acting = [call for call in given.calls if call.name not in TALK]
     tool_ok = args_ok = lenient_ok = None
     if expect.no_call:
-        tool_ok = args_ok = lenient_ok = all(call.name in TALK for call in given.calls)
+        tool_ok = args_ok = lenient_ok = not acting
     elif expect.calls:
         tool_ok = same_tools(expect.calls, given.calls, ordered=expect.ordered)
         args_ok = same_calls(expect.calls, given.calls, ordered=expect.ordered, normal=normal)
@@ -200,7 +201,7 @@ async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_te
         lenient_ok=lenient_ok,
         valid=given.is_valid if given.calls else None,
         spoken_ok=is_spoken_sentence(given.reply) if given.is_own_words else None,
-        state_ok=await reaches_demo_state(expect.state, _with_effect(given.calls)) if expect.state else None,
+        state_ok=await reaches_demo_state(expect.state, acting) if expect.state else None,
     )
 
 
@@ -209,7 +210,3 @@ def is_spoken_sentence(reply: str) -> bool:
     splitter = SentenceSplitter(min_clause_chars=MAX_CHARS)  # latency is irrelevant: keep clauses together
     sentences = [*splitter.feed(reply), *splitter.finish()]
     return len(sentences) == 1 and _UNSPEAKABLE.search(reply) is None and re.search(r"\w", reply) is not None
-
-
-def _with_effect(calls: Sequence[Call]) -> list[Call]:
-    return [call for call in calls if call.name not in TALK]

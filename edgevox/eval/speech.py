@@ -30,15 +30,9 @@ from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.stt.text_normalizer import words_of
 
 
-@dataclass(frozen=True, slots=True)
-class CachedTranscript:
-    """A transcript and its confidence, which older cache files lack."""
+class CachedTranscript(BaseModel):
+    """The transcript of `said` under the conditions of `key`; older cache files lack the confidence."""
 
-    text: str
-    confidence: float | None
-
-
-class _CacheLine(BaseModel):
     key: str
     said: str
     heard: str
@@ -55,8 +49,8 @@ class TranscriptCache:
             return
         try:
             for line in path.read_text(encoding="utf-8").splitlines():
-                entry = _CacheLine.model_validate_json(line)
-                self._entries[entry.key, entry.said] = CachedTranscript(entry.heard, entry.confidence)
+                entry = CachedTranscript.model_validate_json(line)
+                self._entries[entry.key, entry.said] = entry
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path} is not a transcript cache", hint="choose another file") from error
 
@@ -64,12 +58,11 @@ class TranscriptCache:
         """Return the cached transcript of `said` under the conditions of `key`."""
         return self._entries.get((key, said))
 
-    def put(self, key: str, said: str, transcript: CachedTranscript) -> None:
+    def put(self, entry: CachedTranscript) -> None:
         """Store a transcript. Raises StateError when the file cannot be written."""
-        self._entries[key, said] = transcript
+        self._entries[entry.key, entry.said] = entry
         if self._path is None:
             return
-        entry = _CacheLine(key=key, said=said, heard=transcript.text, confidence=transcript.confidence)
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(entry.model_dump_json() + "\n")
@@ -159,9 +152,9 @@ class SuiteTranscriber:
             self._stt, language=self._language, names=lambda: tuple(dict.fromkeys((*self._names, *home_prompt.names())))
         )
         result = await transcriber.transcribe(sound, CancelFlag())
-        transcript = CachedTranscript(result.text, result.confidence)
-        self._cache.put(key, case.utterance, transcript)
-        return transcript
+        entry = CachedTranscript(key=key, said=case.utterance, heard=result.text, confidence=result.confidence)
+        self._cache.put(entry)
+        return entry
 
 
 def sound_of(case: Case) -> Audio:
@@ -244,7 +237,7 @@ def read_speeds(text: str) -> tuple[float, ...]:
 
 
 def _with_transcript(case: Case, transcript: CachedTranscript, voice: str, speed: float | None, noise: str) -> Case:
-    text = correct_entity_names(transcript.text, case.offer.home_prompt().all_names())
+    text = correct_entity_names(transcript.heard, case.offer.home_prompt().all_names())
     said = words_of(case.utterance)
     spoken = SpokenInput(
         text=case.utterance,

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from edgevox.core.errors import ConfigError, InvalidArguments
+from edgevox.core.errors import ConfigError, InvalidArguments, describe_faults
 from edgevox.core.types import JsonObject
 from edgevox.eval.offered_tools import OfferedTools, tool_of_schema
 from edgevox.home import Area, DemoHome, Entity, Floor, House
@@ -93,14 +93,17 @@ def _id(name: str) -> str:
 
 GUIDE = "docs/guide/evaluation.md describes the rows"
 _RECORDED = "recorded"
+AS_RECORDED = "as recorded"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A tool call, made or expected."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +190,8 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Call(_Line):
-    name: str
-    arguments: dict[str, Any] = Field(default_factory=dict)
-
-
 class _Expect(_Line):
-    calls: list[_Call] = Field(default_factory=list)
+    calls: tuple[Call, ...] = ()
     no_call: bool = False
     ordered: bool = False
     state: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
@@ -261,7 +259,7 @@ class _Reader:
                 return
             row = (_RecordingRow if "file" in content else _Row).model_validate(content)
         except ValidationError as error:
-            raise _BadRow(_faults(error)) from error
+            raise _BadRow(describe_faults(error)) from error
         recording, name = None, row.id
         if isinstance(row, _RecordingRow):
             recording, name = Recording(self._folder / row.file, row.speaker), row.id or row.file
@@ -321,7 +319,7 @@ def _house(home: HomeSpec | Literal["demo", "none"]) -> House | None:
 
 def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
     tools = offer.registry
-    calls = tuple(Call(call.name, call.arguments) for call in expect.calls)
+    calls = expect.calls
     if expect.no_call and calls:
         raise _BadRow("expect has both calls and no_call")
     if not (expect.no_call or calls or expect.state):
@@ -350,15 +348,3 @@ def _check(call: Call, tools: ToolRegistry) -> None:
         read_arguments(tools.get(call.name), json.dumps(call.arguments))
     except InvalidArguments as error:
         raise _BadRow(f"expect has an invalid call of {call.name}: {error.message}") from error
-
-
-def _faults(error: ValidationError) -> str:
-    faults = []
-    for fault in error.errors(include_url=False, include_context=False):
-        key = ".".join(map(str, fault["loc"]))
-        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
-        faults.append(f"{key}: {what}" if key else what)
-    return "; ".join(faults)
-
-
-AS_RECORDED = "as recorded"

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from edgevox.models.download import (
-    BytesReceived,
-    FileStored,
-    Progress,
-    PullEvent,
-    PullFinished,
-    PullStarted,
-    SourceFailed,
-    WaitingForOther,
-    sha256_of,
-    size_text,
-)
+from edgevox.models.download import BytesReceived, Progress, PullEvent, PullMessage, sha256_of, size_text
 from edgevox.models.lockfile import MergedAdapter, OptimisedCopy, ProcessorRecord, Recipe, WeightSpeed
 from edgevox.models.manifest import (
     HubSource,
@@ -30,7 +19,6 @@ from edgevox.models.store import ModelStore, open_store
 __all__ = [
     "DEFAULT_MODELS",
     "BytesReceived",
-    "FileStored",
     "HubSource",
     "Manifest",
     "MergedAdapter",
@@ -43,11 +31,8 @@ __all__ = [
     "ProcessorRecord",
     "Progress",
     "PullEvent",
-    "PullFinished",
-    "PullStarted",
+    "PullMessage",
     "Recipe",
-    "SourceFailed",
-    "WaitingForOther",
     "WeightSpeed",
     "load_manifest",
     "open_store",

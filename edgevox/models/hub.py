@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from huggingface_hub import constants, get_hf_file_metadata, get_session, get_token, hf_hub_url
@@ -24,7 +25,7 @@ from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError:
 from huggingface_hub.file_download import HfFileMetadata
 
 from edgevox.core.errors import ModelDownloadFailed
-from edgevox.models.download import FetchedFile, FetchRequest, PartialFile, ProgressMeter, wrong_checksum
+from edgevox.models.download import FetchedFile, FetchRequest, PartialFile, wrong_checksum
 from edgevox.models.manifest import HubSource
 
 _PARTIAL_CONTENT = 206
@@ -49,9 +50,9 @@ class Hub:
             if expected is not None and etag != expected:
                 raise wrong_checksum(wanted, source.label, etag, expected)
             expected = etag
-        with PartialFile(_partial_path(wanted, etag)) as partial:
-            self._receive(wanted, source, metadata, partial)
-        fetched = FetchedFile(partial.path, partial.size_bytes, partial.sha256, metadata.commit_hash)
+        with PartialFile(_partial_path(wanted, etag)) as file:
+            self._receive(wanted, source, metadata, file)
+        fetched = FetchedFile(file.path, file.size_bytes, file.sha256, metadata.commit_hash)
         if expected is not None and fetched.sha256 != expected:
             fetched.path.unlink()
             raise wrong_checksum(wanted, source.label, fetched.sha256, expected)
@@ -70,23 +71,23 @@ class Hub:
             )
         return metadata
 
-    def _receive(self, wanted: FetchRequest, source: HubSource, metadata: HfFileMetadata, partial: PartialFile) -> None:
+    def _receive(self, wanted: FetchRequest, source: HubSource, metadata: HfFileMetadata, file: PartialFile) -> None:
         # The commit, not the branch: every attempt must continue the same file.
         url = hf_hub_url(
             source.repo, source.file, revision=metadata.commit_hash or source.revision, endpoint=self._endpoint
         )
-        meter = ProgressMeter(wanted.model, wanted.file.name, wanted.progress)
-        if metadata.size is not None and partial.size_bytes > metadata.size:
-            partial.restart()
+        report = partial(wanted.received, wanted.file.name, bytes_total=metadata.size)
+        if metadata.size is not None and file.size_bytes > metadata.size:
+            file.restart()
         waits_s = iter(self._retry_waits_s)
         while True:
-            begun_at = partial.size_bytes
+            begun_at = file.size_bytes
             cause: Exception | None = None
             if begun_at != metadata.size:
-                cause = self._stream(source, url, metadata.size, partial, meter)
-            if cause is None and metadata.size in (None, partial.size_bytes):
+                cause = self._stream(source, url, file, report)
+            if cause is None and metadata.size in (None, file.size_bytes):
                 return
-            if partial.size_bytes > begun_at:
+            if file.size_bytes > begun_at:
                 waits_s = iter(self._retry_waits_s)
             wait_s = next(waits_s, None)
             if wait_s is None:
@@ -94,10 +95,10 @@ class Hub:
             time.sleep(wait_s)
 
     def _stream(
-        self, source: HubSource, url: str, total_bytes: int | None, partial: PartialFile, meter: ProgressMeter
+        self, source: HubSource, url: str, file: PartialFile, report: Callable[[int], None]
     ) -> Exception | None:
         """Receive the missing bytes. An error is returned, not raised, because the bytes before it count."""
-        headers = {"Accept-Encoding": "identity", "Range": f"bytes={partial.size_bytes}-"}
+        headers = {"Accept-Encoding": "identity", "Range": f"bytes={file.size_bytes}-"}
         if token := get_token():
             headers["Authorization"] = f"Bearer {token}"
         try:
@@ -107,11 +108,11 @@ class Hub:
                 if response.is_error:
                     return _refusal(self._where(source), response.status_code)
                 if response.status_code != _PARTIAL_CONTENT:
-                    partial.restart()
-                meter.update(partial.size_bytes, total_bytes)
+                    file.restart()
+                report(file.size_bytes)
                 for chunk in response.iter_bytes():
-                    partial.write(chunk)
-                    meter.update(partial.size_bytes, total_bytes)
+                    file.write(chunk)
+                    report(file.size_bytes)
         except HTTPError as error:
             return error
         return None

@@ -6,9 +6,7 @@ written as F16 and can be requantised afterwards.
 
 from __future__ import annotations
 
-import mmap
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -29,19 +27,13 @@ _HINT = "an adapter fits only the model it was trained on"
 
 def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> None:
     """Write `base` with the adapter merged into it to `target`. Raises ModelError and OSError."""
-    changes = _changes(base, adapter)
-    with _Tensors(base) as weights, _Tensors(adapter) as factors:
-        try:
-            with target.open("wb") as file:
-                _write(file, weights, factors, changes, scale)
-        except BaseException:
-            target.unlink(missing_ok=True)
-            raise
-
-
-def check_adapter(base: Path, adapter: Path) -> None:
-    """Raises ModelError unless `adapter` is a LoRA adapter for this model."""
-    _changes(base, adapter)
+    changes = check_adapter(base, adapter)
+    try:
+        with target.open("wb") as file:
+            _write(file, _Tensors(base), _Tensors(adapter), changes, scale)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +50,9 @@ class _Tensors:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.header = read_header(path)
+        self._content = np.memmap(path, np.uint8, mode="r")
 
-    def __enter__(self) -> _Tensors:
-        with self._path.open("rb") as file:
-            self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._content.close()
-
-    def raw(self, tensor: TensorInfo) -> bytes:
+    def raw(self, tensor: TensorInfo) -> NDArray[np.uint8]:
         """Return the bytes of a tensor. Raises ModelError if the file is truncated."""
         begin = self.header.data_at + tensor.offset
         size_bytes = _size_bytes(self._path, tensor)
@@ -80,7 +65,7 @@ class _Tensors:
         """Return the values of a tensor. Raises ModelError for an unsupported type."""
         kind = GGMLQuantizationType(tensor.type)
         try:
-            flat = dequantize(np.frombuffer(self.raw(tensor), dtype=np.uint8), kind)
+            flat = dequantize(self.raw(tensor), kind)
         except NotImplementedError as error:
             raise ModelError(
                 f"weights of type {kind.name} cannot be merged", hint="use another quantisation of the model"
@@ -88,11 +73,8 @@ class _Tensors:
         return flat.astype(np.float32, copy=False).reshape(tensor.shape)
 
 
-# --- changed weights
-
-
-def _changes(base: Path, adapter: Path) -> dict[str, _Change]:
-    """Return the factors by weight name. Raises ModelError unless they fit."""
+def check_adapter(base: Path, adapter: Path) -> dict[str, _Change]:
+    """Return the factors by weight name. Raises ModelError unless `adapter` is a LoRA adapter for this model."""
     model, lora = read_header(base), read_header(adapter)
     if (lora.text("general.type"), lora.text("adapter.type")) != ("adapter", "lora"):
         raise ModelError(f"{adapter} is not a LoRA adapter", hint="it must be a GGUF file of type adapter, lora")
@@ -142,9 +124,6 @@ def _changed_shape(name: str, change: _Change) -> tuple[int, ...] | None:
     return (*b[:-1], a[-1])
 
 
-# --- writing
-
-
 def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[str, _Change], scale: float) -> None:
     header = weights.header
     written: list[TensorInfo] = []
@@ -152,30 +131,26 @@ def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[s
     for tensor in header.tensors:
         kind = GGMLQuantizationType.F16 if tensor.name in changes else tensor.type
         written.append(TensorInfo(tensor.name, tensor.shape, int(kind), offset))
-        offset += _aligned(_size_bytes(Path(file.name), written[-1]), header.alignment)
+        size_bytes = _size_bytes(Path(file.name), written[-1])
+        offset += size_bytes + -size_bytes % header.alignment
     file.write(b"GGUF" + struct.pack("<IQQ", header.version, len(written), header.metadata_count))
     file.write(header.raw_metadata)
     for tensor in written:
         file.write(_described(tensor))
     _pad(file, header.alignment)
-    for content in _contents(weights, factors, changes, scale):
-        file.write(content)
+    for tensor in header.tensors:
+        change = changes.get(tensor.name)
+        file.write(_merged(tensor, weights, factors, change, scale) if change else weights.raw(tensor).data)
         _pad(file, header.alignment)
 
 
-def _contents(weights: _Tensors, factors: _Tensors, changes: dict[str, _Change], scale: float) -> Iterator[bytes]:
+def _merged(tensor: TensorInfo, weights: _Tensors, factors: _Tensors, change: _Change, scale: float) -> bytes:
+    a, b = factors.values(change.a), factors.values(change.b)
     alpha = float(factors.header.metadata.get("adapter.lora.alpha", 0.0))
-    for tensor in weights.header.tensors:
-        if tensor.name not in changes:
-            yield weights.raw(tensor)
-            continue
-        change = changes[tensor.name]
-        a, b = factors.values(change.a), factors.values(change.b)
-        rank = b.shape[-1]
-        # llama.cpp takes an alpha of 0 for "not given".
-        strength = scale * alpha / rank if alpha else scale
-        added = a @ b.T if tensor.name == _EMBEDDING else b @ a
-        yield (weights.values(tensor) + np.float32(strength) * added).astype(np.float16).tobytes()
+    # llama.cpp takes an alpha of 0 for "not given".
+    strength = scale * alpha / b.shape[-1] if alpha else scale
+    added = a @ b.T if tensor.name == _EMBEDDING else b @ a
+    return (weights.values(tensor) + np.float32(strength) * added).astype(np.float16).tobytes()
 
 
 def _described(tensor: TensorInfo) -> bytes:
@@ -191,10 +166,6 @@ def _described(tensor: TensorInfo) -> bytes:
 
 def _pad(file: BinaryIO, alignment: int) -> None:
     file.write(bytes(-file.tell() % alignment))
-
-
-def _aligned(size_bytes: int, alignment: int) -> int:
-    return -(-size_bytes // alignment) * alignment
 
 
 def _size_bytes(path: Path, tensor: TensorInfo) -> int:

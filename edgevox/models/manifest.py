@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from edgevox.core.errors import ConfigError, ModelMissing
+from edgevox.core.errors import ConfigError, ModelMissing, describe_faults
 from edgevox.core.files import data_path
 from edgevox.core.languages import ENGLISH, checked_language
 
@@ -110,21 +111,13 @@ class ModelEntry(_Strict):
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _check_base(self) -> Self:
+    def _check_kind(self) -> Self:
         if (self.kind == "adapter") != (self.base is not None):
             raise ValueError(f"{self.id}: only an adapter can have base")
         if self.kind == "adapter" and len(self.files) > 1:
             raise ValueError(f"{self.id}: an adapter must be one GGUF file")
-        return self
-
-    @model_validator(mode="after")
-    def _check_language(self) -> Self:
         if self.language is not None and self.kind != "tts":
             raise ValueError(f"{self.id}: only a voice can have language")
-        return self
-
-    @model_validator(mode="after")
-    def _speech_has_an_engine(self) -> Self:
         if self.engine is not None and self.kind not in ("stt", "tts"):
             raise ValueError(f"{self.id}: engine is for stt and tts models")
         return self
@@ -132,6 +125,10 @@ class ModelEntry(_Strict):
     @property
     def spoken_language(self) -> str:
         return self.language or ENGLISH
+
+    @property
+    def licence_text(self) -> str:
+        return f"{self.licence} ({self.note})" if self.note else self.licence
 
     @property
     def size_bytes(self) -> int:
@@ -149,11 +146,9 @@ class Manifest(_Strict):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        seen: set[str] = set()
-        for entry in self.models:
-            if entry.id in seen:
-                raise ValueError(f"duplicate id {entry.id}")
-            seen.add(entry.id)
+        for model_id, count in Counter(entry.id for entry in self.models).items():
+            if count > 1:
+                raise ValueError(f"duplicate id {model_id}")
         return self
 
     @cached_property
@@ -208,13 +203,6 @@ def read_manifest(path: Path) -> Manifest:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
     except ValidationError as error:
-        raise ConfigError(f"{path} is not a model manifest: {_faults(error)}", hint="correct the file") from error
-
-
-def _faults(error: ValidationError) -> str:
-    faults = []
-    for fault in error.errors(include_url=False, include_context=False):
-        where = ".".join(str(step) for step in fault["loc"])
-        what = "unknown key" if fault["type"] == "extra_forbidden" else fault["msg"]
-        faults.append(f"{where}: {what}" if where else what)
-    return "; ".join(faults)
+        raise ConfigError(
+            f"{path} is not a model manifest: {describe_faults(error)}", hint="correct the file"
+        ) from error

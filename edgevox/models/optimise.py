@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -248,9 +249,6 @@ class CopyAdvice:
     reason: str
 
 
-Assess: TypeAlias = Callable[[GgufHeader, Mapping[str, WeightSpeed]], CopyAdvice]
-
-
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
     """The files for the engine: a model, and an adapter to apply at run time."""
@@ -284,39 +282,32 @@ def assess_merged_copy(header: GgufHeader, speeds: Mapping[str, WeightSpeed]) ->
     return CopyAdvice(best, f"{best} is the fastest type on this processor")
 
 
-def best_copy_type(store: ModelStore, model_id: str, report: Callable[[str], None], assess: Assess) -> CopyAdvice:
-    """Return the advice for a stored model. Raises ModelError."""
+def optimise_on_first_use(
+    store: ModelStore, model_id: str, report: Callable[[str], None], adapter: str | None = None, scale: float = 1.0
+) -> None:
+    """Make the copy that the measurement suggests, unless it exists. Raises ModelError.
+
+    The adapter is merged into it. Only if the model is too big for a copy is the adapter applied at run time, which
+    takes a fifth more time with the default model (docs/adr/0011-requantise-on-first-use.md).
+    """
+    digest = store.sha256(adapter) if adapter else None
+    if adapter and digest is None:
+        return
+    existing = store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale)
+    # A copy can stay if the types were measured on this processor, or if the user made it.
+    if existing is not None and (existing.record.type not in COPY_TYPES or known_speeds(store) is not None):
+        return
     original = store.path(model_id)
     if store.sha256(model_id) is None or original.stat().st_size > _LARGEST_ORIGINAL_BYTES:
-        return CopyAdvice(None, "it is too big, or unknown")
-    header = read_header(original)
-    return assess(header, weight_speeds(store, report))
-
-
-def is_up_to_date(store: ModelStore, copy: OptimisedCopy | None) -> bool:
-    """Whether a copy can stay: the types were measured on this processor, or the user made it."""
-    return copy is not None and (copy.record.type not in COPY_TYPES or known_speeds(store) is not None)
-
-
-def optimise_on_first_use(store: ModelStore, model_id: str, report: Callable[[str], None]) -> None:
-    """Make the copy that the measurement suggests, unless it exists. Raises ModelError."""
-    existing = store.optimised(model_id)
-    if is_up_to_date(store, existing):
+        return  # unknown, or too big
+    assess = assess_merged_copy if adapter else assess_copy
+    advice = assess(read_header(original), weight_speeds(store, report))
+    if advice.target is None or (existing is not None and existing.record.type == advice.target):
         return
-    advice = best_copy_type(store, model_id, report, assess_copy)
-    if advice.target is not None and (existing is None or existing.record.type != advice.target):
-        report(f"{model_id}: making a faster copy, once ({advice.reason})")
-        make_copy(store, model_id, advice.target)
-
-
-def make_copy(store: ModelStore, model_id: str, to: TargetType) -> OptimisedCopy:
-    """Make a copy of the model with another weight type. Raises ModelError."""
-
-    def make(original: Path, copy: Path) -> None:
-        requantise(original, copy, to, threads=plan_threads().llm_prompt)
-
-    about_bytes = copy_bytes(read_header(store.path(model_id)), to)
-    return store.keep_optimised(model_id, Recipe(to, llama_build()), make, about_bytes=about_bytes)
+    merged = f" with {adapter} merged" if adapter else ""
+    report(f"{model_id}: making a faster copy{merged}, once ({advice.reason})")
+    file = AdapterFile(adapter, adapter, store.path(adapter), digest) if adapter and digest else None
+    make_copy(store, model_id, advice.target, file, scale)
 
 
 def model_files(
@@ -394,49 +385,30 @@ def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress
     return AdapterFile(None, path.stem, path, sha256_of(path))
 
 
-def merge_on_first_use(
-    store: ModelStore, model_id: str, adapter: str, scale: float, report: Callable[[str], None]
-) -> None:
-    """Make the copy with the adapter merged, unless it exists. Raises ModelError.
-
-    Only if the model is too big for a copy is the adapter applied at run time, which takes a fifth more time with the
-    default model (docs/adr/0011-requantise-on-first-use.md).
-    """
-    digest = store.sha256(adapter)
-    if digest is None:
-        return
-    existing = store.optimised(model_id, adapter_sha256=digest, adapter_scale=scale)
-    if is_up_to_date(store, existing):
-        return
-    advice = best_copy_type(store, model_id, report, assess_merged_copy)
-    if advice.target is not None and (existing is None or existing.record.type != advice.target):
-        report(f"{model_id}: making a faster copy with {adapter} merged, once ({advice.reason})")
-        file = AdapterFile(adapter, adapter, store.path(adapter), digest)
-        make_merged_copy(store, model_id, advice.target, file, scale)
-
-
-def make_merged_copy(
-    store: ModelStore, model_id: str, to: TargetType, adapter: AdapterFile, scale: float
+def make_copy(
+    store: ModelStore, model_id: str, to: TargetType, adapter: AdapterFile | None = None, scale: float = 1.0
 ) -> OptimisedCopy:
-    """Make a copy of the model with another weight type and the adapter merged. Raises ModelError."""
+    """Make a copy of the model with another weight type, and the adapter merged into it. Raises ModelError."""
     original = store.path(model_id)
+    header = read_header(original)
+    about_bytes = copy_bytes(header, to)
+    threads = plan_threads().llm_prompt
+    if adapter is None:
+        recipe = Recipe(to, llama_build())
+        make = partial(requantise, to=to, threads=threads)
+        return store.keep_optimised(model_id, recipe, make, about_bytes=about_bytes)
     # Lazy: gguf takes a tenth of a second to import, and most starts find the copy.
     from edgevox.models.lora import check_adapter, merge
 
     check_adapter(original, adapter.path)
-    header = read_header(original)
 
-    def make(original: Path, copy: Path) -> None:
+    def make_merged(original: Path, copy: Path) -> None:
         merged = copy.with_suffix(".merged")
         merge(original, adapter.path, merged, scale=scale)
-        requantise(merged, copy, to, threads=plan_threads().llm_prompt)
+        requantise(merged, copy, to, threads=threads)
 
-    return store.keep_optimised(
-        model_id,
-        Recipe(to, llama_build(), MergedAdapter(adapter.name, adapter.sha256, scale)),
-        make,
-        about_bytes=copy_bytes(header, "F16") + copy_bytes(header, to),
-    )
+    recipe = Recipe(to, llama_build(), MergedAdapter(adapter.name, adapter.sha256, scale))
+    return store.keep_optimised(model_id, recipe, make_merged, about_bytes=copy_bytes(header, "F16") + about_bytes)
 
 
 if __name__ == "__main__":

@@ -21,21 +21,18 @@ from edgevox.models.download import (
     DiskProblem,
     FetchedFile,
     FetchRequest,
-    FileStored,
     PackageIndex,
     Progress,
-    PullFinished,
-    PullStarted,
-    SourceFailed,
-    WaitingForOther,
+    PullMessage,
     check_free_space,
     commit_file,
     disk_problems,
     fetch_bundled,
     no_progress,
     sha256_of,
+    size_text,
 )
-from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopies, OptimisedCopy, ProcessorRecord, Recipe
+from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopy, ProcessorRecord, Recipe
 from edgevox.models.manifest import (
     HubSource,
     Manifest,
@@ -60,7 +57,6 @@ class ModelStore:
         self._work = folder / ".work"
         self._hub = hub
         self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock")
-        self._copies = OptimisedCopies(folder, self._work, self._lock_file)
 
     def has(self, model_id: str) -> bool:
         """Whether every file of the model exists with the right size. Raises ModelMissing (unknown id)."""
@@ -79,13 +75,8 @@ class ModelStore:
         entry = self.manifest.entry(model_id)
         if not self.has(model_id):
             raise ModelMissing(f"the model {model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
-        match entry.kind:
-            case "stt":
-                return self.folder / model_id
-            case "llm" | "tts" | "adapter":
-                return self.folder / model_id / entry.files[0].name
-            case _:
-                assert_never(entry.kind)
+        folder = self.folder / model_id
+        return folder if entry.kind == "stt" else folder / entry.files[0].name
 
     def sha256(self, model_id: str) -> str | None:
         """Return the expected digest of the first file, or None if unknown. Raises ModelMissing (unknown id)."""
@@ -93,9 +84,16 @@ class ModelStore:
         return self._expected_sha256(entry, entry.files[0])
 
     def optimised_copies(self, model_id: str) -> tuple[OptimisedCopy, ...]:
-        """Return the copies of the downloaded model. Raises ModelMissing (unknown id)."""
+        """Return the existing copies, by name and size, of the downloaded model. Raises ModelMissing (unknown id)."""
         with disk_problems(self.folder):
-            return self._copies.of(model_id, self.sha256(model_id))
+            source_sha256 = self.sha256(model_id)
+            return tuple(
+                OptimisedCopy(path, record)
+                for name, record in self._lock_file.read().optimised.get(model_id, {}).items()
+                if record.source_sha256 == source_sha256
+                and (path := self.folder / model_id / name).is_file()
+                and path.stat().st_size == record.bytes
+            )
 
     def optimised(
         self, model_id: str, *, adapter_sha256: str | None = None, adapter_scale: float = 1.0
@@ -117,25 +115,54 @@ class ModelStore:
         before = self.optimised_copies(model_id)
         with disk_problems(self.folder), self._locked(model_id, no_progress):
             for copy in self.optimised_copies(model_id):
-                if copy not in before and copy.is_made_by(recipe):
+                if copy not in before and copy.record.type == recipe.type and copy.has_adapter_of(recipe):
                     return copy  # another process made it meanwhile
             check_free_space(self.folder, about_bytes)
-            return self._copies.keep(model_id, recipe, make, source=source, source_sha256=source_sha256)
+            final = self.folder / model_id / recipe.file_name(source.name)
+            with self._scratch(model_id) as scratch:
+                made = scratch / final.name
+                make(source, made)
+                record = recipe.record(made, source_sha256)
+                # Recorded first: a copy with its final name always has a digest.
+                with self._lock_file.edit() as content:
+                    content.optimised.setdefault(model_id, {})[final.name] = record
+                commit_file(made, final)
+            for old in self.optimised_copies(model_id):
+                if old.record.type != recipe.type and old.has_adapter_of(recipe):
+                    self._discard(model_id, old)
+            return OptimisedCopy(final, record)
 
     def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
         """Delete a copy."""
         with disk_problems(self.folder), self._locked(model_id, no_progress):
-            self._copies.discard(model_id, copy)
+            self._discard(model_id, copy)
+
+    def _discard(self, model_id: str, copy: OptimisedCopy) -> None:
+        copy.path.unlink(missing_ok=True)
+        with self._lock_file.edit() as content:
+            copies = content.optimised.pop(model_id, {})
+            if left := {name: record for name, record in copies.items() if name != copy.path.name}:
+                content.optimised[model_id] = left
+
+    @contextlib.contextmanager
+    def _scratch(self, model_id: str) -> Iterator[Path]:
+        """Yield an empty folder for a copy in the making, deleted afterwards."""
+        folder = self._work / f"{model_id}.copies"
+        shutil.rmtree(folder, ignore_errors=True)  # left by a killed process
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def processor(self, name: str) -> ProcessorRecord | None:
         """Return the measurement of that processor. Raises ModelError."""
-        return self._lock_file.processor(name)
+        return self._lock_file.read().processors.get(name)
 
     def keep_processor(self, name: str, record: ProcessorRecord) -> None:
         """Store the measurement of a processor. Raises ModelError."""
-        with disk_problems(self.folder):
-            self._work.mkdir(parents=True, exist_ok=True)
-            self._lock_file.add_processor(name, record)
+        with disk_problems(self.folder), self._lock_file.edit() as content:
+            content.processors[name] = record
 
     def ensure(self, model_ids: Iterable[str], progress: Progress = no_progress) -> None:
         """Pull missing models. Raises what `pull` raises."""
@@ -189,19 +216,20 @@ class ModelStore:
             with self._locked(model_id, no_progress):
                 for place in places:
                     shutil.rmtree(place)
-                self._copies.forget(model_id)
+                shutil.rmtree(self._work / f"{model_id}.copies", ignore_errors=True)
+                with self._lock_file.edit() as content:
+                    content.optimised.pop(model_id, None)
 
     def forget(self, model_id: str) -> None:
         """Remove the digests of the first download: the next may be another file. Raises ModelMissing."""
         self.manifest.entry(model_id)
-        with disk_problems(self.folder):
-            self._work.mkdir(parents=True, exist_ok=True)
-            self._lock_file.forget(model_id)
+        with disk_problems(self.folder), self._lock_file.edit() as content:
+            content.models.pop(model_id, None)
 
     def _pull(self, entry: ModelEntry, missing: list[ModelFile], progress: Progress) -> None:
         work = self._work / entry.id
         check_free_space(self.folder, _needed_bytes(missing, work))
-        progress(PullStarted(entry.id, sum(file.size_bytes for file in missing)))
+        progress(PullMessage(entry.id, f"downloading {size_text(sum(file.size_bytes for file in missing))}"))
         packages = PackageIndex()
         try:
             with disk_problems(self.folder):
@@ -210,13 +238,12 @@ class ModelStore:
                     expected = self._expected_sha256(entry, file)
                     wanted = FetchRequest(entry.id, file, expected, work, progress)
                     self._store(entry, file, *self._fetch_from_any(wanted, packages))
-                    progress(FileStored(entry.id, file.name))
         except DiskProblem:
             # On a full disk, free the space that the attempt took.
             shutil.rmtree(work, ignore_errors=True)
             raise
         shutil.rmtree(work)
-        progress(PullFinished(entry.id))
+        progress(PullMessage(entry.id, "complete"))
 
     def _fetch_from_any(self, wanted: FetchRequest, packages: PackageIndex) -> tuple[Source, FetchedFile]:
         failures: list[ModelError] = []
@@ -228,7 +255,7 @@ class ModelStore:
             except (ModelDownloadFailed, ChecksumMismatch) as error:
                 failures.append(error)
                 if len(failures) < len(wanted.file.sources):
-                    wanted.progress(SourceFailed(wanted.model, wanted.file.name, source.label, error.message))
+                    wanted.progress(PullMessage(wanted.model, f"{error.message}; trying the next source"))
         raise _all_sources_failed(wanted, failures, self.folder / wanted.model)
 
     def _fetch(self, wanted: FetchRequest, source: Source, packages: PackageIndex) -> FetchedFile:
@@ -251,7 +278,7 @@ class ModelStore:
 
     def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
         """Return the commit of the first download, so that a moved branch still yields the same file."""
-        record = self._lock_file.record(wanted.model, wanted.file.name)
+        record = self._record(wanted.model, wanted.file)
         if record is not None and record.revision is not None and record.source == source.label:
             return record.revision
         return source.revision
@@ -259,13 +286,14 @@ class ModelStore:
     def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: FetchedFile) -> None:
         # Recorded first: a file with its final name always has a digest.
         record = FileRecord(bytes=fetched.bytes, sha256=fetched.sha256, source=source.label, revision=fetched.revision)
-        self._lock_file.add(entry.id, file.name, record)
+        with self._lock_file.edit() as content:
+            content.models.setdefault(entry.id, {})[file.name] = record
         commit_file(fetched.path, self._file_path(entry, file))
 
     def _expected_sha256(self, entry: ModelEntry, file: ModelFile) -> str | None:
         if file.sha256 is not None:
             return file.sha256
-        record = self._lock_file.record(entry.id, file.name)
+        record = self._record(entry.id, file)
         return record.sha256 if record is not None else None
 
     def _is_stored(self, entry: ModelEntry, file: ModelFile) -> bool:
@@ -273,12 +301,16 @@ class ModelStore:
         if not path.is_file():
             return False
         size_bytes = path.stat().st_size
-        record = self._lock_file.record(entry.id, file.name)
+        record = self._record(entry.id, file)
         if file.sha256 is not None and record is not None and record.sha256 != file.sha256:
             return False  # a newer EdgeVox names another file
         if file.bytes is not None:
             return size_bytes == file.bytes
         return record is None or record.bytes == size_bytes
+
+    def _record(self, model_id: str, file: ModelFile) -> FileRecord | None:
+        """Return the record of the file's first download."""
+        return self._lock_file.read().models.get(model_id, {}).get(file.name)
 
     def _file_path(self, entry: ModelEntry, file: ModelFile) -> Path:
         return self.folder / entry.id / file.name
@@ -290,7 +322,7 @@ class ModelStore:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            progress(WaitingForOther(model_id))
+            progress(PullMessage(model_id, "waiting for another process to download it"))
             lock.acquire()
         try:
             yield

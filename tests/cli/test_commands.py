@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import subprocess
+
+import pytest
 
 from edgevox.cli import commands
 from edgevox.cli.command import Command, find_commands
-from edgevox.cli.main import _GROUPS
+from edgevox.cli.main import _GROUPS, main
 
 
 def test_the_found_commands_are_those_of_the_modules() -> None:
     listed: list[Command] = []
     for module in pkgutil.iter_modules(commands.__path__):
-        listed += importlib.import_module(f"{commands.__name__}.{module.name}").COMMANDS
+        content = vars(importlib.import_module(f"{commands.__name__}.{module.name}"))
+        listed += [one for one in content.values() if isinstance(one, Command)]
     found = find_commands()
     assert sorted(command.name for command in listed) == list(found)
     for command in listed:
@@ -25,3 +29,28 @@ def test_the_groups_of_the_help_name_each_command_once() -> None:
     names = [name for group in _GROUPS.values() for name in group]
     assert len(names) == len(set(names))
     assert set(names) <= set(find_commands())
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["mo"], "models"),
+        (["models", "op"], "optimize"),
+        (["run", "--wa"], "--wake"),
+        (["run", "--wake", "p"], "phrase"),
+    ],
+)
+def test_bash_completes_commands_actions_and_options(
+    words: list[str], completed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "bash"]) == 0
+    complete = f"""
+COMP_WORDS=(edgevox {" ".join(words)})
+COMP_CWORD={len(words)}
+_shtab_edgevox
+echo "${{COMPREPLY[@]}}"
+"""
+    result = subprocess.run(
+        ["bash"], input=capsys.readouterr().out + complete, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == [completed]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import NO_NETWORK, edgevox, environment
+from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
 TALKING = (("ask", "hello"), ("run",), ("say", "hello", "-o", "out.wav"), ("transcribe", "in.wav"))
 READING_SETTINGS = (*TALKING, ("config", "show"), ("last",), ("say", "hello"))
@@ -171,6 +173,23 @@ def test_a_wrong_command_line_shows_how_it_is_written(wrong: tuple[str, ...], tm
     result = edgevox(*wrong, env=environment(tmp_path))
     assert result.returncode == 2
     assert "usage:" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("config", "show"), ("config", "show", "--json")], ids=" ".join)
+def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(command: tuple[str, ...], tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "edgevox", *command],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    with process.stderr as errors:
+        assert errors.read() == ""
+    assert process.wait(BOUND_S) == 141
 
 
 def test_an_unknown_preset_gets_suggestions(tmp_path: Path) -> None:

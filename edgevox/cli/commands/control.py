@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import datetime as dt
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -16,8 +15,8 @@ from rich.text import Text
 
 from edgevox.app.control.client import request
 from edgevox.app.control.protocol import Mute, Reload, Request, Status, Stop, Talk, Unmute, Watch, event_from_note
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context, run_until_done
+from edgevox.cli.command import JSON, Command, argument
+from edgevox.cli.context import Context, background, run_until_done
 from edgevox.cli.ui.top_view import TopView
 from edgevox.cli.ui.voice_view import PlainView
 from edgevox.core.metrics import StageSpan, TurnMetrics
@@ -31,17 +30,13 @@ async def send_request(context: Context, wanted: Request) -> JsonObject:
         return await pending.done()
 
 
-def add_status_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def status_command(args: argparse.Namespace, context: Context) -> int:
-    status = {key: value for key, value in run_until_done(send_request(context, Status())).items() if key != "kind"}
+@Command("status", "Show the status of the running assistant", JSON)
+def status(args: argparse.Namespace, context: Context) -> None:
+    found = run_until_done(send_request(context, Status()))
     if args.json:
-        context.write(json.dumps(status, ensure_ascii=False))
+        context.write_json({key: value for key, value in found.items() if key != "kind"}, indent=None)
     else:
-        print_status(context, status)
-    return 0
+        print_status(context, found)
 
 
 def print_status(context: Context, status: JsonObject) -> None:
@@ -74,27 +69,26 @@ def _status_lines(status: JsonObject) -> Iterator[tuple[str, str, bool]]:
         yield "last problem", f"{last_trouble['at']}: {last_trouble['message']}", True
 
 
-def mute_command(args: argparse.Namespace, context: Context) -> int:
+@Command("mute", "Mute the microphone")
+def mute(_args: argparse.Namespace, context: Context) -> None:
     run_until_done(send_request(context, Mute()))
-    context.err.print("microphone muted; edgevox unmute turns it back on")
-    return 0
+    context.note("microphone muted; edgevox unmute turns it back on")
 
 
-def unmute_command(args: argparse.Namespace, context: Context) -> int:
+@Command("unmute", "Unmute the microphone")
+def unmute(_args: argparse.Namespace, context: Context) -> None:
     run_until_done(send_request(context, Unmute()))
-    context.err.print("microphone unmuted")
-    return 0
+    context.note("microphone unmuted")
 
 
-def talk_command(args: argparse.Namespace, context: Context) -> int:
+@Command("talk", "Listen for one utterance now, muted or not")
+def talk(_args: argparse.Namespace, context: Context) -> int:
     done = run_until_done(_talk(context))
-    match done["outcome"]:
-        case "answered":
-            context.write(done["reply"])
-            return 0
-        case outcome:
-            context.err.print(f"({done['error'] or outcome})", style="dim", markup=False)
-            return 1
+    if done["outcome"] == "answered":
+        context.write(done["reply"])
+        return 0
+    context.note(f"({done['error'] or done['outcome']})", style="dim")
+    return 1
 
 
 async def _talk(context: Context) -> JsonObject:
@@ -102,26 +96,25 @@ async def _talk(context: Context) -> JsonObject:
         async for note in pending.notes():
             match note["kind"]:
                 case "listening":
-                    context.err.print("listening … (muted again afterwards)" if note["is_muted"] else "listening …")
+                    context.note("listening … (muted again afterwards)" if note["is_muted"] else "listening …")
                 case "heard":
-                    context.err.print(f"you › {note['text']}", markup=False, soft_wrap=True)
+                    context.note(f"you › {note['text']}")
                 case "done":
                     return note
     return {"outcome": "failed", "reply": "", "error": "no answer from the assistant"}
 
 
-def stop_command(args: argparse.Namespace, context: Context) -> int:
+@Command("stop", "Stop the current reply or alarm")
+def stop(_args: argparse.Namespace, context: Context) -> None:
     done = run_until_done(send_request(context, Stop()))
-    context.err.print("stopped" if done["stopped"] else "nothing to stop")
-    return 0
+    context.note("stopped" if done["stopped"] else "nothing to stop")
 
 
-def reload_command(args: argparse.Namespace, context: Context) -> int:
+@Command("reload", "Reload the settings")
+def reload(_args: argparse.Namespace, context: Context) -> None:
     with context.err.status("reloading the settings …"):
-        done = run_until_done(send_request(context, Reload()))
-    changed = done["changed"]
-    context.err.print(f"reloaded: {', '.join(changed)}" if changed else "no settings changed")
-    return 0
+        changed = run_until_done(send_request(context, Reload()))["changed"]
+    context.note(f"reloaded: {', '.join(changed)}" if changed else "no settings changed")
 
 
 HandleNote: TypeAlias = Callable[[JsonObject], None]
@@ -129,13 +122,13 @@ HandleNote: TypeAlias = Callable[[JsonObject], None]
 _QUIT_KEYS = (b"q", b"Q", b"\x03", b"\x04")
 
 
-def add_top_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--plain", action="store_true", help="print one line per event, for logs")
-
-
-def top_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "top",
+    "Watch the running assistant: events, engines and latencies",
+    argument("--plain", action="store_true", help="print one line per event, for logs"),
+)
+def top(args: argparse.Namespace, context: Context) -> None:
     run_until_done(_watch_events(context, is_live=context.out.is_terminal and not args.plain))
-    return 0
 
 
 async def _watch_events(context: Context, *, is_live: bool) -> None:
@@ -147,15 +140,10 @@ async def _watch_events(context: Context, *, is_live: bool) -> None:
                 async for note in pending.notes():
                     handle_note(note)
 
-            reading, quitting = asyncio.create_task(read()), asyncio.create_task(quit_pressed.wait())
-            try:
+            async with background(read()) as reading, background(quit_pressed.wait()) as quitting:
                 await asyncio.wait((reading, quitting), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
                     reading.result()
-            finally:
-                for task in (reading, quitting):
-                    task.cancel()
-                await asyncio.gather(reading, quitting, return_exceptions=True)
 
 
 @contextmanager
@@ -172,7 +160,7 @@ def _screen(context: Context) -> Iterator[HandleNote]:
                 view.record = _record(note["record"])
             case "event":
                 if event := event_from_note(note):
-                    view.note(event)
+                    view(event)
 
     with view.showing(context.out):
         yield handle_note
@@ -186,12 +174,10 @@ def _lines(context: Context) -> Iterator[HandleNote]:
 
     def handle_note(note: JsonObject) -> None:
         nonlocal last
-        match note["kind"]:
-            case "turn":
-                last = _record(note["record"])
-            case "event":
-                if event := event_from_note(note):
-                    view(event)
+        if note["kind"] == "turn":
+            last = _record(note["record"])
+        elif note["kind"] == "event" and (event := event_from_note(note)):
+            view(event)
 
     yield handle_note
 
@@ -221,14 +207,3 @@ def _quit_key() -> Iterator[asyncio.Event]:
 def _record(fields: JsonObject) -> TurnMetrics:
     stages = tuple(StageSpan(**stage) for stage in fields["stages"])
     return TurnMetrics(**{**fields, "stages": stages})
-
-
-COMMANDS = (
-    Command("status", "Show the status of the running assistant", status_command, add_status_arguments),
-    Command("top", "Watch the running assistant: events, engines and latencies", top_command, add_top_arguments),
-    Command("mute", "Mute the microphone", mute_command),
-    Command("unmute", "Unmute the microphone", unmute_command),
-    Command("talk", "Listen for one utterance now, muted or not", talk_command),
-    Command("stop", "Stop the current reply or alarm", stop_command),
-    Command("reload", "Reload the settings", reload_command),
-)

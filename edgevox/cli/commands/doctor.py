@@ -9,7 +9,7 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing, closing
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from rich.markup import escape
+from rich.text import Text
 
 from edgevox import __version__
 from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
@@ -25,7 +25,7 @@ from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.toolbox import Toolbox
 from edgevox.audio.io.devices import portaudio
-from edgevox.cli.command import Command
+from edgevox.cli.command import Command, argument
 from edgevox.cli.commands.history import retention
 from edgevox.cli.commands.home import measure_connection
 from edgevox.cli.context import Context, run_until_done
@@ -116,28 +116,28 @@ def is_unencrypted(address: str) -> bool:
         return host != "localhost"
 
 
-_MARKS = {"ok": "[green]✓[/]", "note": "[yellow]•[/]", "problem": "[red]✗[/]"}
+_MARKS: dict[Verdict, tuple[str, str]] = {"ok": ("✓", "green"), "note": ("•", "yellow"), "problem": ("✗", "red")}
 _ENGINES: tuple[EngineName, ...] = ("llm", "tts", "stt")
 _SENTENCE = "Please turn on the light in the kitchen."
 _ANY_LANGUAGE_SENTENCE = "1, 2, 3."
 
 
-def add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quick", action="store_true", help="skip the checks that load models")
-
-
-def doctor_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "doctor",
+    "Check the installation and suggest fixes",
+    argument("--quick", action="store_true", help="skip the checks that load models"),
+)
+def doctor(args: argparse.Namespace, context: Context) -> int:
     problems = 0
     for finding in _check_all(context, quick=args.quick):
         problems += finding.verdict == "problem"
-        context.out.print(
-            f"{_MARKS[finding.verdict]} [bold]{finding.part}[/]  {escape(finding.detail)}", soft_wrap=True
-        )
+        mark, style = _MARKS[finding.verdict]
+        text = Text.assemble((mark, style), " ", (finding.part, "bold"), f"  {finding.detail}")
+        context.out.print(text, soft_wrap=True)
         if finding.fix:
-            context.out.print(f"    → {escape(finding.fix)}", soft_wrap=True)
-    context.out.print(
-        "everything works" if not problems else f"{problems} problem{'s' if problems > 1 else ''}", style="bold"
-    )
+            context.print(f"    → {finding.fix}")
+    result = "everything works" if not problems else f"{problems} problem{'s' if problems > 1 else ''}"
+    context.print(result, style="bold")
     return 1 if problems else 0
 
 
@@ -155,28 +155,35 @@ def _check_all(context: Context, *, quick: bool) -> Iterator[Finding]:
     yield from _tools(context)
     yield _constraints(context.settings.llm)
     store = open_store(context.folders)
+    part = "preset"
     try:
         runtime = AssistantRuntime(context.settings, context.folders, store, _ENGINES)
+        part = "models"
+        models = {model: store.has(model) for model in runtime.models.needed()}
     except EdgevoxError as error:
-        yield Finding.problem("preset", error)
-        return
-    try:
-        missing = [model for model in runtime.models.needed() if not store.has(model)]
-    except EdgevoxError as error:
-        yield Finding.problem("models", error)
+        yield Finding.problem(part, error)
         return
     yield _languages(runtime)
-    for model in runtime.models.needed():
-        if model in missing:
-            yield Finding("problem", model, "not downloaded", f"edgevox models pull {model}")
-        else:
+    for model, is_stored in models.items():
+        if is_stored:
             yield Finding("ok", model, str(store.path(model)))
+        else:
+            yield Finding("problem", model, "not downloaded", f"edgevox models pull {model}")
     yield from _check("processor", lambda: _processor(store))
-    unreachable = yield from _remote(runtime)
-    if missing or quick or unreachable:
-        yield Finding("note", "engines", "not tested: " + _skip_reason(missing, quick=quick))
+    remote = run_until_done(check_remote_engines(runtime))
+    yield from remote
+    skipped = {
+        "models are missing": not all(models.values()),
+        "--quick": quick,
+        "a remote engine failed": any(finding.verdict == "problem" for finding in remote),
+    }
+    if why := next((reason for reason, applies in skipped.items() if applies), None):
+        yield Finding("note", "engines", f"not tested: {why}")
         return
-    yield from _engines(runtime)
+    try:
+        yield from run_until_done(_test_engines(runtime))
+    except EdgevoxError as error:
+        yield Finding.problem("engines", error)
 
 
 def _check(part: str, examine: Callable[[], Finding]) -> Iterator[Finding]:
@@ -312,26 +319,6 @@ def _processor(store: ModelStore) -> Finding:
     return Finding("ok", "processor", f"{name}; optimised copies use {best} (turn of a small model: {turns})")
 
 
-def _remote(runtime: AssistantRuntime) -> Generator[Finding, None, bool]:
-    """Check the remote engines; returns whether one failed."""
-    findings = run_until_done(check_remote_engines(runtime))
-    yield from findings
-    return any(finding.verdict == "problem" for finding in findings)
-
-
-def _skip_reason(missing: list[str], *, quick: bool) -> str:
-    if missing:
-        return "models are missing"
-    return "--quick" if quick else "a remote engine failed"
-
-
-def _engines(runtime: AssistantRuntime) -> Iterator[Finding]:
-    try:
-        yield from run_until_done(_test_engines(runtime))
-    except EdgevoxError as error:
-        yield Finding.problem("engines", error)
-
-
 async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
     """Run each engine once: Piper speaks, Whisper transcribes that, the model answers."""
     async with runtime:
@@ -383,6 +370,3 @@ def _memory(runtime: AssistantRuntime) -> Finding:
     pids = [os.getpid(), *(pid for engine in _ENGINES if (pid := runtime.engines.pid(engine)))]
     used_mb = sum(map(anonymous_bytes, pids)) / 1_000_000
     return Finding("ok", "memory", f"{used_mb:.0f} MB in {len(pids)} processes")
-
-
-COMMANDS = (Command("doctor", "Check the installation and suggest fixes", doctor_command, add_doctor_arguments),)

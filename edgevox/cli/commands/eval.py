@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,10 +13,10 @@ from pathlib import Path
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.cli.assistant import open_runtime
-from edgevox.cli.command import INTERRUPTED, Command
+from edgevox.cli.command import Command, argument, setting, titled
 from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.progress import ProgressLine
-from edgevox.core.errors import ConfigError, EdgevoxError, StateError
+from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.events import EngineName
 from edgevox.core.files import data_path
 from edgevox.engines import EngineLimits
@@ -50,55 +49,66 @@ _SETTINGS: Mapping[str, object] = {
 _TABLE_CHARS = 180
 
 
-def add_eval_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError(text)
+    return number
+
+
+@Command(
+    "eval",
+    "Score a model on suites of commands, by text or speech",
+    argument(
         "suites",
         nargs="*",
         type=Path,
         metavar="SUITE",
         help="suite files (JSON lines of text or recordings); default: the bundled suites",
-    )
-    model = parser.add_argument_group("model")
-    model.add_argument("--preset", help="model preset (see edgevox presets list)")
-    model.add_argument("--model", metavar="FILE", help="GGUF file; with --remote, the name of the model on the server")
-    model.add_argument("--adapter", type=Path, metavar="FILE", help="LoRA adapter for the model, as GGUF")
-    model.add_argument("--remote", metavar="URL", help="OpenAI-compatible endpoint, such as http://host:8080/v1")
-    model.add_argument(
-        "--baseline", action="append", default=[], metavar="PRESET", help="another preset to compare with; repeatable"
-    )
-    model.add_argument(
-        "--policy", choices=("auto", "required_first_hop"), help="tool choice policy, instead of the preset's"
-    )
-    model.add_argument(
-        "--threads", dest="llm.threads", type=int, metavar="N", help="CPU threads for the language model"
-    )
-    model.add_argument("--max-tokens", dest="llm.max_tokens", type=int, metavar="N", help="maximum length of a reply")
-    model.add_argument(
-        "--temperature", dest="llm.temperature", type=float, metavar="T", help="sampling temperature; 0 is greedy"
-    )
-    model.add_argument("--seed", dest="llm.seed", type=int, metavar="N", help=f"sampling seed (default: {_SEED})")
-    what = parser.add_argument_group("rows")
-    what.add_argument("--category", action="append", default=[], help="only this category; repeatable")
-    what.add_argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly spaced")
-    what.add_argument("--no-examples", action="store_true", help="leave out the example sentences of plugin tools")
-    speech = parser.add_argument_group("speech")
-    speech.add_argument(
-        "--speech", action="store_true", help="transcribe each row first: its recording, or synthesised speech"
-    )
-    speech.add_argument(
-        "--voices", metavar="NAMES", help=f"TTS voices for rows without a recording (default: {_VOICES})"
-    )
-    speech.add_argument("--speeds", metavar="LIST", help=f"speaking rates, used in turn (default: {_SPEEDS})")
-    speech.add_argument(
-        "--snr", metavar="LIST", help=f"signal-to-noise ratios in dB (default: {_SNRS}; {CLEAN} for recordings)"
-    )
-    speech.add_argument("--noise", choices=NOISE_KINDS, help=f"kind of noise (default: {_NOISE})")
-    speech.add_argument("--heard", type=Path, metavar="FILE", help="cache transcripts in this file for later runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as a JSON object")
-    parser.add_argument("--rows", type=Path, metavar="FILE", help="write every result as a line of JSON")
-
-
-def eval_command(args: argparse.Namespace, context: Context) -> int:
+    ),
+    titled(
+        "model",
+        argument("--preset", help="model preset (see edgevox presets list)"),
+        argument("--model", metavar="FILE", help="GGUF file; with --remote, the name of the model on the server"),
+        argument("--adapter", type=Path, metavar="FILE", help="LoRA adapter for the model, as GGUF"),
+        argument("--remote", metavar="URL", help="OpenAI-compatible endpoint, such as http://host:8080/v1"),
+        argument(
+            "--baseline",
+            action="append",
+            default=[],
+            metavar="PRESET",
+            help="another preset to compare with; repeatable",
+        ),
+        argument(
+            "--policy", choices=("auto", "required_first_hop"), help="tool choice policy, instead of the preset's"
+        ),
+        setting("--threads", "llm.threads", "N", "CPU threads for the language model"),
+        setting("--max-tokens", "llm.max_tokens", "N", "maximum length of a reply"),
+        setting("--temperature", "llm.temperature", "T", "sampling temperature; 0 is greedy"),
+        setting("--seed", "llm.seed", "N", f"sampling seed (default: {_SEED})"),
+    ),
+    titled(
+        "rows",
+        argument("--category", action="append", default=[], help="only this category; repeatable"),
+        argument("--limit", type=_positive, metavar="N", help="at most N rows, evenly spaced"),
+        argument("--no-examples", action="store_true", help="leave out the example sentences of plugin tools"),
+    ),
+    titled(
+        "speech",
+        argument(
+            "--speech", action="store_true", help="transcribe each row first: its recording, or synthesised speech"
+        ),
+        argument("--voices", metavar="NAMES", help=f"TTS voices for rows without a recording (default: {_VOICES})"),
+        argument("--speeds", metavar="LIST", help=f"speaking rates, used in turn (default: {_SPEEDS})"),
+        argument(
+            "--snr", metavar="LIST", help=f"signal-to-noise ratios in dB (default: {_SNRS}; {CLEAN} for recordings)"
+        ),
+        argument("--noise", choices=NOISE_KINDS, help=f"kind of noise (default: {_NOISE})"),
+        argument("--heard", type=Path, metavar="FILE", help="cache transcripts in this file for later runs"),
+    ),
+    argument("--json", type=Path, metavar="FILE", help="write the figures as a JSON object"),
+    argument("--rows", type=Path, metavar="FILE", help="write every result as a line of JSON"),
+)
+def evaluate(args: argparse.Namespace, context: Context) -> None:
     cases = _cases(args)
     plans = _plans(args)
     examined: list[ModelResults] = []
@@ -108,14 +118,8 @@ def eval_command(args: argparse.Namespace, context: Context) -> int:
         else:
             _require_words(cases)
         run_until_done(_run_all(plans, cases, examined, context))
-    except KeyboardInterrupt:
+    finally:  # also after Ctrl-C and after an error
         _report(args, examined, context)
-        return INTERRUPTED
-    except EdgevoxError:
-        _report(args, examined, context)
-        raise
-    _report(args, examined, context)
-    return 0
 
 
 def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
@@ -136,9 +140,8 @@ def _speakable_cases(cases: Sequence[Case], context: Context) -> tuple[Case, ...
     """Drop the rows that contain recognition errors, because those are not spoken again."""
     speakable = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
     if len(speakable) < len(cases):
-        context.err.print(
-            f"skipped {len(cases) - len(speakable)} rows of the category {_MISHEARD}: recognition errors are not spoken"
-        )
+        skipped = len(cases) - len(speakable)
+        context.note(f"skipped {skipped} rows of the category {_MISHEARD}: recognition errors are not spoken")
     return speakable
 
 
@@ -150,12 +153,6 @@ def _require_words(cases: Sequence[Case]) -> None:
                 f"row {case.id} of {case.suite} is a recording without a transcript",
                 hint="transcribe it with --speech, or add its utterance",
             )
-
-
-def _positive(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError(text)
-    return number
 
 
 async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
@@ -172,12 +169,12 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     names = (args.voices or _VOICES).split(",") if synthesised else []
     engines: set[EngineName] = {"stt", "tts"} if "piper" in names else {"stt"}
     stt = context.settings.stt
-    heard: list[Case] = []
+    transcribed: list[Case] = []
     total = len(synthesised) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
     progress = ProgressLine("transcribed", total, context.err)
 
     def note(case: Case) -> None:
-        heard.append(case)
+        transcribed.append(case)
         assert case.spoken is not None
         progress.update(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
 
@@ -196,7 +193,7 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
         async for case in transcriber.transcribe_synthesized(synthesised, voices, conditions):
             note(case)
     progress.end()
-    return tuple(heard)
+    return tuple(transcribed)
 
 
 def _reject_synthesis_options(args: argparse.Namespace) -> None:
@@ -246,15 +243,37 @@ async def _run_all(
     plans: Sequence[_Plan], cases: Sequence[Case], examined: list[ModelResults], context: Context
 ) -> None:
     for plan in plans:
-        own = dataclasses.replace(context, flags={"llm.seed": _SEED, **context.flags, **plan.flags, **_SETTINGS})
+        own = context.with_flags({"llm.seed": context.flags.get("llm.seed", _SEED), **plan.flags, **_SETTINGS})
+        llm, limits = own.settings.llm, own.settings.engines
         if plan.remote is not None:
             assert plan.model is not None
-            async with _remote_model(plan, own) as model:
-                await _run_plan(plan.model, _remote_settings(plan, model, own), cases, examined, own)
+            async with RemoteModel(
+                plan.remote,
+                plan.model,
+                kind=llm.remote_kind,
+                key=read_key(llm, os.environ),
+                extra=json.loads(llm.remote_extra),
+                limits=EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
+            ) as remote:
+                model = ModelProfile(
+                    remote, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=llm.sampling
+                )
+                await _run_plan(plan.model, model, cases, examined, own)
             continue
-        runtime = open_runtime(own, ["llm"], adapter=plan.adapter)
-        async with runtime:
-            await _run_plan(_model_name(plan, runtime), _local_plan(plan, runtime), cases, examined, own)
+        async with open_runtime(own, ["llm"], adapter=plan.adapter) as runtime:
+            preset = runtime.preset
+            model = ModelProfile(
+                runtime.engines.llm,
+                parsers=preset.tool_call_parsers,
+                policy=plan.policy or preset.tool_choice_policy,
+                tools_as=preset.tools_as,
+                sampling=llm.sampling,
+                stop=preset.stop,
+                thinking=llm.thinking,
+            )
+            name = llm.model.stem if llm.model else preset.name
+            name = f"{name} + {plan.adapter.stem}" if plan.adapter else name
+            await _run_plan(name, model, cases, examined, own)
 
 
 async def _run_plan(
@@ -274,42 +293,6 @@ async def _run_plan(
     progress.end()
 
 
-def _local_plan(plan: _Plan, runtime: AssistantRuntime) -> ModelProfile:
-    preset, llm = runtime.preset, runtime.settings.llm
-    return ModelProfile(
-        runtime.engines.llm,
-        parsers=preset.tool_call_parsers,
-        policy=plan.policy or preset.tool_choice_policy,
-        tools_as=preset.tools_as,
-        sampling=llm.sampling,
-        stop=preset.stop,
-        thinking=llm.thinking,
-    )
-
-
-def _remote_model(plan: _Plan, context: Context) -> RemoteModel:
-    assert plan.remote is not None
-    llm, limits = context.settings.llm, context.settings.engines
-    return RemoteModel(
-        plan.remote,
-        plan.model,
-        kind=llm.remote_kind,
-        key=read_key(llm, os.environ),
-        extra=json.loads(llm.remote_extra),
-        limits=EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
-    )
-
-
-def _remote_settings(plan: _Plan, model: RemoteModel, context: Context) -> ModelProfile:
-    sampling = context.settings.llm.sampling
-    return ModelProfile(model, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=sampling)
-
-
-def _model_name(plan: _Plan, runtime: AssistantRuntime) -> str:
-    name = runtime.settings.llm.model.stem if runtime.settings.llm.model else runtime.preset.name
-    return f"{name} + {plan.adapter.stem}" if plan.adapter else name
-
-
 def _report(args: argparse.Namespace, examined: Sequence[ModelResults], context: Context) -> None:
     """Raises StateError when a file cannot be written."""
     context.out.width = max(context.out.width, _TABLE_CHARS)  # never truncate figures
@@ -317,12 +300,10 @@ def _report(args: argparse.Namespace, examined: Sequence[ModelResults], context:
         if number:
             context.out.print()
         context.out.print(table, soft_wrap=True)
-    for line in wrong_recordings(examined):
-        context.out.print(line, markup=False, highlight=False, soft_wrap=True)
+    context.print(*wrong_recordings(examined))
     for one in examined:
         if problems := [result.error for result in one.results if result.error]:
-            text = f"{one.model}: {len(problems)} rows failed: {problems[0]}"
-            context.err.print(text, markup=False, soft_wrap=True)
+            context.note(f"{one.model}: {len(problems)} rows failed: {problems[0]}")
     if args.json:
         _write(args.json, json.dumps(figures(examined), indent=2))
     if args.rows:
@@ -334,8 +315,3 @@ def _write(path: Path, text: str) -> None:
         path.write_text(f"{text}\n", encoding="utf-8")
     except OSError as error:
         raise StateError(f"{path} cannot be written: {error.strerror}", hint="choose another file") from error
-
-
-COMMANDS = (
-    Command("eval", "Score a model on suites of commands, by text or speech", eval_command, add_eval_arguments),
-)

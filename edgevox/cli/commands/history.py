@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import datetime as dt
 import itertools
-import json
 import re
 import sys
 import time
@@ -14,38 +13,31 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from edgevox.agents.conversation import TurnRecord
 from edgevox.agents.forget import Forgotten, forget_all, forget_since, start_of_last
 from edgevox.agents.memory_file import MemoryFile
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context
+from edgevox.cli.command import JSON, YES, Command, argument, one_of
+from edgevox.cli.context import Context, left, plain_table, right
 from edgevox.cli.ui.voice_view import waterfall
 from edgevox.config import MemorySettings
 from edgevox.core.errors import ConfigError, StateError
-from edgevox.core.metrics import TurnLog, TurnMetrics
+from edgevox.core.metrics import TurnLog
 from edgevox.home import WORD_STORES
-from edgevox.tools.results import ToolCounts, ToolStats
+from edgevox.tools.results import ToolStats
 
-_DEFAULT_TURNS = 10
 _RESULT_CHARS = 200
 
 
-def add_history_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--limit",
-        type=int,
-        default=_DEFAULT_TURNS,
-        metavar="N",
-        help=f"show the last N turns (default: {_DEFAULT_TURNS})",
-    )
-    parser.add_argument("--search", default="", metavar="TEXT", help="only turns that contain TEXT")
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def history_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "history",
+    "Show past turns",
+    argument("--limit", type=int, default=10, metavar="N", help="show the last N turns (default: 10)"),
+    argument("--search", default="", metavar="TEXT", help="only turns that contain TEXT"),
+    JSON,
+)
+def history(args: argparse.Namespace, context: Context) -> None:
     if args.limit < 1:
         raise ConfigError("--limit must be at least 1", hint="edgevox history --limit 10")
     memory = context.settings.memory
@@ -58,14 +50,12 @@ def history_command(args: argparse.Namespace, context: Context) -> int:
             turns = list(itertools.islice(found, args.limit))[::-1]
     if args.json:
         rule = memory.model_dump(include={"enabled", "retention_days"})
-        facts = {"turns": [_turn_json(turn) for turn in turns], "kept": kept, **rule}
-        context.write(json.dumps(facts, ensure_ascii=False))
-        return 0
+        context.write_json({"turns": [_turn_json(turn) for turn in turns], "kept": kept, **rule}, indent=None)
+        return
     for turn in turns:
         for line in _turn_lines(turn):
             context.out.print(line, soft_wrap=True)
-    context.out.print(Text(f"{len(turns)} of {kept} turns. {retention(memory)}", style="dim"), soft_wrap=True)
-    return 0
+    context.print(f"{len(turns)} of {kept} turns. {retention(memory)}", style="dim")
 
 
 def retention(memory: MemorySettings) -> str:
@@ -94,45 +84,35 @@ def _turn_lines(turn: TurnRecord) -> Iterator[Text]:
     for message in turn.messages:
         match message.role:
             case "user":
-                yield _call_line("you › ", "cyan", message.content)
+                yield _line("you › ", "cyan", message.content)
             case "tool":
-                name = names.get(message.tool_call_id or "", "tool")
-                yield _call_line(f"  {name} → ", "dim", message.content, limit=_RESULT_CHARS)
+                name, content = names.get(message.tool_call_id or "", "tool"), message.content
+                cut = f"{content[:_RESULT_CHARS]}…" if len(content) > _RESULT_CHARS else content
+                yield _line(f"  {name} → ", "dim", cut)
             case _:
                 if message.content:
-                    yield _call_line("edgevox › ", "green", message.content)
+                    yield _line("edgevox › ", "green", message.content)
                 for call in message.tool_calls:
-                    yield _call_line(f"  {call.name} ", "yellow", call.arguments)
+                    yield _line(f"  {call.name} ", "yellow", call.arguments)
 
 
-def _call_line(label: str, style: str, content: str, *, limit: int | None = None) -> Text:
+def _line(label: str, style: str, content: str) -> Text:
     # Tool output may contain control characters from a web page.
-    shown = "".join(letter if letter.isprintable() else " " for letter in content)
-    if limit is not None and len(shown) > limit:
-        shown = f"{shown[:limit]}…"
-    return Text.assemble((label, style), shown)
+    return Text.assemble((label, style), "".join(letter if letter.isprintable() else " " for letter in content))
 
 
 def _time_text(turn: TurnRecord) -> dt.datetime:
     return dt.datetime.fromtimestamp(turn.at_s).astimezone()
 
 
-def add_last_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def last_command(args: argparse.Namespace, context: Context) -> int:
+@Command("last", "Show the latency of each stage of the last turn", JSON)
+def last(args: argparse.Namespace, context: Context) -> None:
     record = TurnLog(context.folders.state, max_bytes=context.settings.records.max_bytes).last()
     if record is None:
         raise StateError("no turn has been recorded yet", hint='edgevox ask "What is a sonnet?"')
     if args.json:
-        context.write(json.dumps(dataclasses.asdict(record) | {"timings_ms": record.timings_ms}))
-    else:
-        _draw_turn(record, context)
-    return 0
-
-
-def _draw_turn(record: TurnMetrics, context: Context) -> None:
+        context.write_json(dataclasses.asdict(record) | {"timings_ms": record.timings_ms}, indent=None)
+        return
     context.out.print(f"[bold]{record.preset or record.source}[/] · {record.at} · {record.outcome}")
     if record.heard:
         context.out.print(f"[cyan]you ›[/] {escape(record.heard)}")
@@ -147,34 +127,25 @@ def _draw_turn(record: TurnMetrics, context: Context) -> None:
     )
 
 
-def add_stats_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def stats_command(args: argparse.Namespace, context: Context) -> int:
+@Command("stats", "Show tool usage and latencies", JSON)
+def stats(args: argparse.Namespace, context: Context) -> None:
     summary = ToolStats(context.folders.state).summary()
     if args.json:
-        facts = {name: dataclasses.asdict(counts) | {"mean_s": counts.mean_s} for name, counts in summary.items()}
-        context.write(json.dumps(facts, indent=2))
-    elif summary:
-        context.out.print(_stats_table(summary))
-        context.out.print("\nCounted on this machine only; nothing is sent anywhere and no words are stored.")
-    else:
-        context.out.print("No tool has been offered to the model yet.")
-    return 0
-
-
-def _stats_table(summary: dict[str, ToolCounts]) -> Table:
-    """Table of the tools, most used first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("tool", no_wrap=True)
-    for heading in ("offered", "chosen", "refused", "failed", "timed out", "mean", "longest"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        context.write_json(
+            {name: dataclasses.asdict(counts) | {"mean_s": counts.mean_s} for name, counts in summary.items()}
+        )
+        return
+    if not summary:
+        context.print("No tool has been offered to the model yet.")
+        return
+    headings = ("offered", "chosen", "refused", "failed", "timed out", "mean", "longest")
+    table = plain_table(left("tool"), *map(right, headings))
     for name, counts in sorted(summary.items(), key=lambda item: (-item[1].chosen, -item[1].offered, item[0])):
         numbers = (counts.offered, counts.chosen, counts.refused, counts.failed, counts.timed_out)
         times = (_ms(counts.mean_s), _ms(counts.longest_s)) if counts.chosen else ("", "")
         table.add_row(Text(name), *(str(number) if number else "" for number in numbers), *times)
-    return table
+    context.out.print(table)
+    context.print("\nCounted on this machine only; nothing is sent anywhere and no words are stored.")
 
 
 def _ms(seconds: float) -> str:
@@ -184,37 +155,42 @@ def _ms(seconds: float) -> str:
 _SPAN = re.compile(r"(\d+)\s*(m|min|h|d)")
 _UNIT_S = {"m": 60, "min": 60, "h": 3600, "d": 86_400}
 _DECLINED = 1
-_CONFIRM_HINT = "edgevox forget … --yes"
 
 
-def add_forget_arguments(parser: argparse.ArgumentParser) -> None:
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--last", type=int, metavar="N", help="delete the last N turns")
-    what.add_argument("--since", metavar="WHEN", help="delete turns since 30m, 2h, 3d, today, 14:30 or 2026-01-31")
-    what.add_argument("--all", action="store_true", help="delete all turns, list items, and names of timers and alarms")
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-
-
-def forget_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "forget",
+    "Delete past turns from all stores",
+    one_of(
+        argument("--last", type=int, metavar="N", help="delete the last N turns"),
+        argument("--since", metavar="WHEN", help="delete turns since 30m, 2h, 3d, today, 14:30 or 2026-01-31"),
+        argument("--all", action="store_true", help="delete all turns, list items, and names of timers and alarms"),
+        required=True,
+    ),
+    YES,
+)
+def forget(args: argparse.Namespace, context: Context) -> int:
     folder = context.folders.state
-    if args.all:
-        since_s, what = None, "all turns, all list items, and the names of timers and alarms"
-    elif args.last is not None:
+    since_s: float | None = None
+    what = "all turns, all list items, and the names of timers and alarms"
+    if args.last is not None:
         if args.last < 1:
             raise ConfigError("--last must be at least 1", hint="edgevox forget --last 1")
         since_s = start_of_last(folder, args.last)
         if since_s is None:
-            context.out.print("nothing to delete")
+            context.print("nothing to delete")
             return 0
-        what = f"all turns since {_time_shown(since_s)}"
-    else:
+    elif args.since is not None:
         since_s = parse_time(args.since, time.time())
-        what = f"all turns since {_time_shown(since_s)}"
-    if not args.yes and not _confirmed(context, what):
-        context.out.print("nothing deleted")
-        return _DECLINED
+    if since_s is not None:
+        what = f"all turns since {dt.datetime.fromtimestamp(since_s).astimezone():%Y-%m-%d %H:%M:%S}"
+    if not args.yes:
+        if not sys.stdin.isatty():
+            raise ConfigError(f"this would delete {what}", hint="confirm with edgevox forget … --yes")
+        if not context.confirm(f"Permanently delete {what}?"):
+            context.print("nothing deleted")
+            return _DECLINED
     done = forget_all(folder, WORD_STORES) if since_s is None else forget_since(folder, since_s, WORD_STORES)
-    context.out.print(_print_deleted(done), soft_wrap=True)
+    context.print(_deleted_text(done))
     return 0
 
 
@@ -237,17 +213,7 @@ def parse_time(text: str, now_s: float) -> float:
         ) from None
 
 
-def _confirmed(context: Context, what: str) -> bool:
-    if not sys.stdin.isatty():
-        raise ConfigError(f"this would delete {what}", hint=f"confirm with {_CONFIRM_HINT}")
-    try:
-        answer = context.err.input(Text(f"Permanently delete {what}? [y/N] "))
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
-
-
-def _print_deleted(done: Forgotten) -> str:
+def _deleted_text(done: Forgotten) -> str:
     counts = (
         (done.turns, "turn", "turns"),
         (done.records, "log record", "log records"),
@@ -257,15 +223,3 @@ def _print_deleted(done: Forgotten) -> str:
     )
     parts = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     return f"deleted: {', '.join(parts)}" if parts else "nothing to delete"
-
-
-def _time_shown(since_s: float) -> str:
-    return f"{dt.datetime.fromtimestamp(since_s).astimezone():%Y-%m-%d %H:%M:%S}"
-
-
-COMMANDS = (
-    Command("history", "Show past turns", history_command, add_history_arguments),
-    Command("last", "Show the latency of each stage of the last turn", last_command, add_last_arguments),
-    Command("stats", "Show tool usage and latencies", stats_command, add_stats_arguments),
-    Command("forget", "Delete past turns from all stores", forget_command, add_forget_arguments),
-)

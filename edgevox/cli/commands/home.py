@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import getpass
-import json
 import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 from yarl import URL
 
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context, run_until_done
+from edgevox.cli.command import JSON, Command, argument
+from edgevox.cli.context import Context, folded, left, plain_table, run_until_done
 from edgevox.config.secrets import Secret, write_secret
 from edgevox.config.toml_file import Value, update_config_file
 from edgevox.core.errors import ConfigError
@@ -49,13 +46,61 @@ _CONNECTION_LOGGERS = (
 )
 
 
-def home_test_command(context: Context) -> int:
+HOME = Command("home", "List, set up or test the home")
+
+
+@HOME.action("list", "list entities by area, with their state", JSON)
+def _list(args: argparse.Namespace, context: Context) -> None:
+    folders = context.folders
+    house, lists = run_until_done(_read_lists(open_home(context.settings, folders)))
+    timers = Timers(time.time, folders.state / TIMERS_FILE)
+    alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+    if args.json:
+        timer_facts = [timer.model_dump() | {"remaining_s": round(timers.remaining_s(timer))} for timer in timers.all()]
+        context.write_json(
+            {
+                "floors": [dataclasses.asdict(floor) for floor in house.floors],
+                "areas": [dataclasses.asdict(area) for area in house.areas],
+                "entities": [dataclasses.asdict(entity) for entity in house.entities],
+                "lists": {name: [dataclasses.asdict(item) for item in items] for name, items in lists.items()},
+                "timers": timer_facts,
+                "alarms": [alarm.model_dump(mode="json") for alarm in alarms.all()],
+            }
+        )
+        return
+    context.out.print(house_table(house))
+    for name, items in lists.items():
+        context.print(f"{name}: {', '.join(item.text for item in items if not item.is_done) or 'empty'}")
+    for timer in timers.all():
+        paused = "paused, " if timer.is_paused else ""
+        context.print(f"timer {timer.name}: {paused}{duration(timers.remaining_s(timer))} left")
+    for alarm in alarms.all():
+        label = f" {alarm.label}" if alarm.label else ""
+        context.print(f"{alarm.kind}{label}: {time_phrase(alarm, alarms)}")
+    if context.settings.home.kind == "demo":
+        context.print("\nThis is the demo home: no real devices. edgevox home setup connects yours.")
+
+
+@HOME.action(
+    "setup",
+    "connect to Home Assistant or MQTT, and list the entities; "
+    "the token or password is prompted for, or read from standard input",
+    argument("--url", help="URL of Home Assistant; default: search the network"),
+    argument("--mqtt", metavar="HOST[:PORT]", help="use an MQTT broker instead of Home Assistant"),
+    argument("--username", metavar="NAME", help="user name for the broker"),
+    argument("--tls", action="store_true", help="connect to the broker over TLS"),
+    argument("--ca-file", type=Path, metavar="FILE", help="CA certificate to trust"),
+)
+def _setup(args: argparse.Namespace, context: Context) -> None:
+    (_set_up_mqtt if args.mqtt else _set_up_home_assistant)(args, context)
+
+
+@HOME.action("test", "test the connection and report ambiguous names")
+def _test(_args: argparse.Namespace, context: Context) -> None:
     house, seconds = run_until_done(measure_connection(open_home(context.settings, context.folders)))
     found = f"{len(house.areas)} areas, {len(house.entities)} entities"
     context.out.print(Text.assemble(("ok ", "green"), f"connected to the home in {seconds:.1f} s: {found}"))
-    for warning in home_warnings(house):
-        context.out.print(Text.assemble(("note ", "yellow"), warning))
-    return 0
+    _print_warnings(context, house)
 
 
 async def measure_connection(home: ConnectedHome) -> tuple[House, float]:
@@ -68,26 +113,17 @@ async def measure_connection(home: ConnectedHome) -> tuple[House, float]:
 @asynccontextmanager
 async def connected_house(home: ConnectedHome) -> AsyncIterator[House]:
     """Connect to the home and yield its house. Raises HomeError and StateError."""
-    with _without_connection_logs():
-        await home.start()
-        try:
-            if home.problem:
-                raise HomeError(home.problem)
-            yield home.house()
-        finally:
-            await home.close()
-
-
-@contextmanager
-def _without_connection_logs() -> Iterator[None]:
-    """Silence the connection's warnings, which the command prints itself."""
     loggers = [logging.getLogger(name) for name in _CONNECTION_LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
-        logger.setLevel(logging.ERROR)
+        logger.setLevel(logging.ERROR)  # the command prints the problem itself
     try:
-        yield
+        await home.start()
+        if home.problem:
+            raise HomeError(home.problem)
+        yield home.house()
     finally:
+        await home.close()
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
 
@@ -119,72 +155,16 @@ def _name_some(names: list[str]) -> str:
     return ", ".join(once[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-@dataclass(frozen=True, slots=True)
-class _HomeListing:
-    house: House
-    lists: dict[str, tuple[ListItem, ...]]
-    timers: Timers
-    alarms: Alarms
-
-
-def add_home_list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
-
-
-def home_list_command(args: argparse.Namespace, context: Context) -> int:
-    folders = context.folders
-    house, lists = run_until_done(_read_listing(open_home(context.settings, folders)))
-    timers = Timers(time.time, folders.state / TIMERS_FILE)
-    alarms = Alarms(time.time, folders.state / ALARMS_FILE)
-    shown = _HomeListing(house, lists, timers, alarms)
-    if args.json:
-        context.write(json.dumps(_listing_json(shown), indent=2, ensure_ascii=False))
-        return 0
-    context.out.print(house_table(house))
-    for line in _list_lines(shown):
-        context.out.print(Text(line))
-    if context.settings.home.kind == "demo":
-        context.out.print("\nThis is the demo home: no real devices. edgevox home setup connects yours.")
-    return 0
-
-
-async def _read_listing(home: ConnectedHome) -> tuple[House, dict[str, tuple[ListItem, ...]]]:
+async def _read_lists(home: ConnectedHome) -> tuple[House, dict[str, tuple[ListItem, ...]]]:
     """Raises HomeError and StateError."""
     async with connected_house(home) as house:
         lists = [entity for entity in house.entities if entity.domain == "todo"]
         return house, {entity.name: await home.items(entity.id) for entity in lists}
 
 
-def _list_lines(shown: _HomeListing) -> Iterator[str]:
-    for name, items in shown.lists.items():
-        yield f"{name}: {', '.join(item.text for item in items if not item.is_done) or 'empty'}"
-    for timer in shown.timers.all():
-        paused = "paused, " if timer.is_paused else ""
-        yield f"timer {timer.name}: {paused}{duration(shown.timers.remaining_s(timer))} left"
-    for alarm in shown.alarms.all():
-        label = f" {alarm.label}" if alarm.label else ""
-        yield f"{alarm.kind}{label}: {time_phrase(alarm, shown.alarms)}"
-
-
-def _listing_json(shown: _HomeListing) -> dict[str, object]:
-    house, timers = shown.house, shown.timers
-    return {
-        "floors": [dataclasses.asdict(floor) for floor in house.floors],
-        "areas": [dataclasses.asdict(area) for area in house.areas],
-        "entities": [dataclasses.asdict(entity) for entity in house.entities],
-        "lists": {name: [dataclasses.asdict(item) for item in items] for name, items in shown.lists.items()},
-        "timers": [timer.model_dump() | {"remaining_s": round(timers.remaining_s(timer))} for timer in timers.all()],
-        "alarms": [alarm.model_dump(mode="json") for alarm in shown.alarms.all()],
-    }
-
-
 def house_table(house: House) -> Table:
     """Table of the entities by area, with aliases and state."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("area", no_wrap=True)
-    table.add_column("entity", no_wrap=True)
-    table.add_column("state", overflow="fold")
-    table.add_column("kind", style="dim", no_wrap=True)
+    table = plain_table(left("area"), left("entity"), folded("state"), left("kind", style="dim"))
     order = {area.id: number for number, area in enumerate(house.areas)}
     last = ""
     for entity in sorted(house.entities, key=lambda entity: order.get(entity.area or "", len(order))):
@@ -192,18 +172,15 @@ def house_table(house: House) -> Table:
             continue
         area = house.area(entity.area)
         where = area.name if area else ""
+        state = "" if entity.domain in STATELESS else state_phrase(entity)
         table.add_row(
             Text(where if where != last else ""),
             Text(entity.name + (f" ({', '.join(entity.aliases)})" if entity.aliases else "")),
-            Text(", ".join(filter(None, (_state_text(entity), _detail_text(entity))))),
+            Text(", ".join(filter(None, (state, _detail_text(entity))))),
             entity.domain + (f" {entity.device_class}" if entity.device_class else ""),
         )
         last = where
     return table
-
-
-def _state_text(entity: Entity) -> str:
-    return "" if entity.domain in STATELESS else state_phrase(entity)
 
 
 def _detail_text(entity: Entity) -> str:
@@ -235,23 +212,6 @@ _ADDRESS_HINT = "use the URL that you open in the browser, such as --url http://
 _MAX_PORT = 65535
 
 
-def add_home_setup_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="URL of Home Assistant; default: search the network")
-    parser.add_argument("--mqtt", metavar="HOST[:PORT]", help="use an MQTT broker instead of Home Assistant")
-    parser.add_argument("--username", metavar="NAME", help="user name for the broker")
-    parser.add_argument("--tls", action="store_true", help="connect to the broker over TLS")
-    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="CA certificate to trust")
-    parser.epilog = "The token or password is prompted for, or read from standard input."
-
-
-def home_setup_command(args: argparse.Namespace, context: Context) -> int:
-    if args.mqtt:
-        _set_up_mqtt(args, context)
-    else:
-        _set_up_home_assistant(args, context)
-    return 0
-
-
 def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
     url = _address(args.url or _found_url(context))
     token = _secret(context, "token", _ACCESS_HELP)
@@ -263,7 +223,7 @@ def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
         raise HomeError("Home Assistant rejected the token", hint="copy all of it, or create a new one there") from None
     except NotHomeAssistant:
         raise HomeError(f"the server at {host_of(url)} is not Home Assistant", hint=_ADDRESS_HINT) from None
-    context.out.print(Text(f"Home Assistant {version} at {host_of(url)}"))
+    context.print(f"Home Assistant {version} at {host_of(url)}")
     _show_home(context, HomeAssistantHome(url, token, timeout_s=context.settings.home.timeout_s))
     write_secret(token_file(context.folders), token.reveal())
     _save(context, {"home": {"kind": "home_assistant", "url": url}})
@@ -309,12 +269,12 @@ def _found_url(context: Context) -> str:
     with context.err.status("Looking for Home Assistant on the network …"):
         found = run_until_done(find_home_assistants())
     for number, one in enumerate(found, 1):
-        context.out.print(Text(f"{number}. {one.name}: {one.url}"))
+        context.print(f"{number}. {one.name}: {one.url}")
     if not sys.stdin.isatty():
         # Any host can announce itself: a person must confirm where the token is sent.
         raise ConfigError(f"found {len(found)} Home Assistant servers on the network", hint="choose one with --url")
     first = found[0].url if found else "http://homeassistant.local:8123"
-    answer = _prompt(lambda: input(f"Home Assistant URL [{first}]: "))
+    answer = context.ask(f"Home Assistant URL [{first}]: ")
     return found[int(answer) - 1].url if answer in map(str, range(1, len(found) + 1)) else answer or first
 
 
@@ -322,8 +282,8 @@ def _secret(context: Context, noun: str, how: str) -> Secret:
     """Read a secret from a hidden prompt or standard input. Raises ConfigError if it is empty."""
     if sys.stdin.isatty():
         if how:
-            context.out.print(Text(how))
-        text = _prompt(lambda: getpass.getpass(f"{noun} (input is hidden): "))
+            context.print(how)
+        text = context.ask(f"{noun} (input is hidden): ", is_hidden=True)
     else:
         text = sys.stdin.readline().strip()
     if not text or not text.isprintable():
@@ -331,18 +291,14 @@ def _secret(context: Context, noun: str, how: str) -> Secret:
     return Secret(text)
 
 
-def _prompt(ask: Callable[[], str]) -> str:
-    """Return the typed line, or an empty string for Ctrl-D."""
-    try:
-        return ask().strip()
-    except EOFError:
-        return ""
-
-
 def _show_home(context: Context, home: HomeAssistantHome | MqttHome) -> None:
     """Raises HomeError when it cannot be reached."""
     house, _ = run_until_done(measure_connection(home))
     context.out.print(house_table(house))
+    _print_warnings(context, house)
+
+
+def _print_warnings(context: Context, house: House) -> None:
     for warning in home_warnings(house):
         context.out.print(Text.assemble(("note ", "yellow"), warning))
 
@@ -351,26 +307,4 @@ def _save(context: Context, sections: Mapping[str, Mapping[str, Value]]) -> None
     path = context.folders.config_file
     for section, values in sections.items():
         update_config_file(path, section, values)
-    context.out.print(Text(f"Saved to {path}. Ask “what is on in the kitchen”, or run edgevox home list."))
-
-
-def add_home_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|setup|test")
-    add_home_list_arguments(actions.add_parser("list", help="list entities by area, with their state"))
-    add_home_setup_arguments(
-        actions.add_parser("setup", help="connect to Home Assistant or MQTT, and list the entities")
-    )
-    actions.add_parser("test", help="test the connection and report ambiguous names")
-
-
-def home_command(args: argparse.Namespace, context: Context) -> int:
-    match args.action:
-        case "setup":
-            return home_setup_command(args, context)
-        case "test":
-            return home_test_command(context)
-        case _:
-            return home_list_command(args, context)
-
-
-COMMANDS = (Command("home", "List, set up or test the home", home_command, add_home_arguments),)
+    context.print(f"Saved to {path}. Ask “what is on in the kitchen”, or run edgevox home list.")

@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 import segno
 
-from edgevox.cli.command import Command
+from edgevox.cli.command import Command, argument, setting
 from edgevox.cli.context import Context
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError, NotRunning
@@ -93,14 +93,15 @@ _MICROPHONE_HINT = (
 )
 
 
-def add_open_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--print", action="store_true", dest="only_print", help="print the URL instead of opening it")
-    parser.add_argument("--phone", action="store_true", help="show the URL for a phone as a QR code")
-    parser.add_argument("--as", dest="name", metavar="NAME", help="use the token with this name")
-    parser.add_argument("--port", dest="server.port", type=int, metavar="N", help="port of the server")
-
-
-def open_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "open",
+    "Open the web page in a browser or on a phone",
+    argument("--print", action="store_true", dest="only_print", help="print the URL instead of opening it"),
+    argument("--phone", action="store_true", help="show the URL for a phone as a QR code"),
+    argument("--as", dest="name", metavar="NAME", help="use the token with this name"),
+    setting("--port", "server.port", "N", "port of the server"),
+)
+def open_page(args: argparse.Namespace, context: Context) -> None:
     settings = context.settings.server
     Tokens.open(context.folders)  # creates the file if there is none
     token = page_token(token_file(context.folders), args.name)
@@ -109,18 +110,18 @@ def open_command(args: argparse.Namespace, context: Context) -> int:
             "server.port is 0 (any free port)", hint="give the port that the server printed: edgevox open --port N"
         )
     if args.phone:
-        return _show_phone(settings, token, context)
+        _show_phone(settings, token, context)
+        return
     _check_served(settings)
     url = page_url(settings, _local_host(settings.host), token)
     if args.only_print:
         context.write(url)
     elif not _has_display():
-        context.err.print("No display. Open this URL on another machine:")
+        context.note("No display. Open this URL on another machine:")
         context.write(url)
     elif not open_via_redirect(url, webbrowser.open):
-        context.err.print("No browser opened the page. Its URL:")
+        context.note("No browser opened the page. Its URL:")
         context.write(url)
-    return 0
 
 
 def page_url(settings: ServerSettings, host: str, token: str) -> str:
@@ -130,7 +131,7 @@ def page_url(settings: ServerSettings, host: str, token: str) -> str:
     return f"{scheme}://{shown}:{settings.port}/#token={quote(token, safe='')}"
 
 
-def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
+def _show_phone(settings: ServerSettings, token: str, context: Context) -> None:
     address = _lan_address()
     host = next((name for name in settings.allowed_hosts if not is_loopback_name(name)), address)
     if not is_exposed(settings.host) or host not in (*settings.allowed_hosts, settings.host):
@@ -143,10 +144,9 @@ def _show_phone(settings: ServerSettings, token: str, context: Context) -> int:
     url = page_url(settings, host, token)
     segno.make(url, error="m", micro=False).terminal(out=sys.stdout, border=2, compact=True)
     context.write(url)
-    context.err.print("Anyone with this URL has the rights of its token.", style="yellow")
+    context.note("Anyone with this URL has the rights of its token.", style="yellow")
     if settings.tls_certificate is None:
-        context.err.print(_MICROPHONE_HINT, markup=False, soft_wrap=True)
-    return 0
+        context.note(_MICROPHONE_HINT)
 
 
 def _check_served(settings: ServerSettings) -> None:
@@ -196,6 +196,3 @@ def _lan_address() -> str:
 def _has_display() -> bool:
     is_desktop_os = sys.platform in ("darwin", "win32")
     return is_desktop_os or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-COMMANDS = (Command("open", "Open the web page in a browser or on a phone", open_command, add_open_arguments),)

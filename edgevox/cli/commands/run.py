@@ -9,7 +9,6 @@ import stat
 import sys
 import tempfile
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -18,12 +17,12 @@ from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.files import WavMicrophone, WavSpeaker
 from edgevox.audio.io.microphone import Microphone
 from edgevox.audio.io.speaker import Speaker
-from edgevox.cli.assistant import open_runtime, report_record_error, run_service, terminal_view
-from edgevox.cli.command import Command
-from edgevox.cli.context import Context, add_mcp_options, add_model_options, run_until_done, stdin_lines
+from edgevox.cli.assistant import open_runtime, open_view, report_record_error, run_service, terminal_view
+from edgevox.cli.command import MCP_OPTIONS, MODEL_OPTIONS, Command, argument, setting, switch
+from edgevox.cli.context import Context, run_until_done, stdin_lines
 from edgevox.cli.ui.keyboard import keyboard, print_question
 from edgevox.cli.ui.mcp_approval import approve_servers
-from edgevox.cli.ui.voice_view import LiveView, PlainView, print_alarm, waterfall
+from edgevox.cli.ui.voice_view import alarm_note, waterfall
 from edgevox.config.sections import WakeMode
 from edgevox.core.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
 from edgevox.core.events import (
@@ -41,43 +40,38 @@ from edgevox.core.turn import Turn
 from edgevox.dialogue import Loudspeaker, Pipeline
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    add_model_options(parser)
-    add_mcp_options(parser)
-    parser.add_argument("--mic", dest="audio.microphone", metavar="NAME", help="microphone (see edgevox devices)")
-    parser.add_argument("--speaker", dest="audio.speaker", metavar="NAME", help="loudspeaker (see edgevox devices)")
-    parser.add_argument(
+@Command(
+    "run",
+    "Start the assistant",
+    *MODEL_OPTIONS,
+    *MCP_OPTIONS,
+    setting("--mic", "audio.microphone", "NAME", "microphone (see edgevox devices)"),
+    setting("--speaker", "audio.speaker", "NAME", "loudspeaker (see edgevox devices)"),
+    setting(
         "--wake",
-        dest="wake.mode",
+        "wake.mode",
+        None,
+        "listen only after the wake word or your wake phrase; off: listen always",
         nargs="?",
         const="word",
         choices=get_args(WakeMode),
-        help="listen only after the wake word or your wake phrase; off: listen always",
-    )
-    parser.add_argument("--text", action="store_true", help="read questions from standard input, not the microphone")
-    parser.add_argument("--input", type=Path, metavar="FILE", help="listen to an audio file, then exit")
-    parser.add_argument("--output", type=Path, metavar="FILE.wav", help="write speech to a WAV file")
-    parser.add_argument("--plain", action="store_true", help="no live status line, for logs")
-    parser.add_argument(
-        "--no-speech", dest="tts.enabled", action="store_const", const=False, help="print replies, do not speak them"
-    )
-
-
-def run_command(args: argparse.Namespace, context: Context) -> int:
+    ),
+    argument("--text", action="store_true", help="read questions from standard input, not the microphone"),
+    argument("--input", type=Path, metavar="FILE", help="listen to an audio file, then exit"),
+    argument("--output", type=Path, metavar="FILE.wav", help="write speech to a WAV file"),
+    argument("--plain", action="store_true", help="no live status line, for logs"),
+    switch("--no-speech", "tts.enabled", "print replies, do not speak them", value=False),
+)
+def run(args: argparse.Namespace, context: Context) -> int:
     if args.output and not context.settings.tts.enabled:
         raise ConfigError("--output needs speech", hint="remove --no-speech, or set tts.enabled = true")
     speaker = WavSpeaker(args.output) if args.output else _speaker(context)
     audio_source = _audio_source(args, context)
     if isinstance(audio_source, Microphone) and not args.output:
         silent = {} if speaker else {"tts.enabled": False}
-        return run_service(
-            replace(context, flags={**context.flags, **silent}), terminal_view(context, plain=args.plain)
-        )
-    engines: list[EngineName] = ["llm"]
-    if speaker:
-        engines.append("tts")
-    if audio_source:
-        engines.append("stt")
+        return run_service(context.with_flags(silent), terminal_view(context, plain=args.plain))
+    wanted: dict[EngineName, bool] = {"llm": True, "tts": speaker is not None, "stt": audio_source is not None}
+    engines = [name for name, is_wanted in wanted.items() if is_wanted]
     approve_servers(context)
     runtime = open_runtime(context, engines)
     if audio_source is None:
@@ -96,7 +90,7 @@ def _speaker(context: Context) -> Speaker | None:
         return context.speaker()
     except DeviceUnavailable as error:
         context.report_error(error)
-        context.err.print("  replies are only printed")
+        context.note("  replies are only printed")
         return None
 
 
@@ -112,7 +106,7 @@ def _audio_source(args: argparse.Namespace, context: Context) -> Microphone | Wa
         if not sys.stdin.isatty():
             raise
         context.report_error(error)
-        context.err.print("  type your questions instead")
+        context.note("  type your questions instead")
         return None
 
 
@@ -130,22 +124,18 @@ async def _run_voice(
     plain: bool,
 ) -> int:
     """Answer speech until the audio source ends."""
-    view: PlainView = PlainView(context.out, context.err, lambda: runtime.records.last)
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {runtime.preset.name} …"):
             await running.enter_async_context(runtime)
         await serve_if_enabled(runtime, context.err, running)
-        if isinstance(audio_source, Microphone):
-            await running.enter_async_context(audio_source)
-            if context.err.is_terminal and not plain:
-                live = LiveView(context.out, context.err, lambda: runtime.records.last, lambda: audio_source.level_dbfs)
-                running.enter_context(live.showing())
-                view = live
-            else:
-                context.err.print("listening")
+        microphone = audio_source if isinstance(audio_source, Microphone) else None
+        if microphone:
+            await running.enter_async_context(microphone)
+            context.note("listening")
+        view = open_view(context, runtime, microphone, running, plain=plain)
         running.enter_context(runtime.bus.listening(view))
         loop = runtime.voice_loop(audio_source, speaker)
-        if isinstance(audio_source, Microphone):
+        if microphone:
             await running.enter_async_context(keyboard(loop.pipeline, view.prompt, on_enter=loop.wake_state.talk))
         await loop.run()
     return EngineFailed.exit_code if view.failed else 0
@@ -178,7 +168,7 @@ async def _run_interactive_text(pipeline: Pipeline, context: Context) -> None:
     def prompt() -> None:
         context.err.print("[bold cyan]you ›[/] ", end="")
 
-    context.err.print("Type a question. Ctrl-D or Ctrl-C ends.")
+    context.note("Type a question. Ctrl-D or Ctrl-C ends.")
     async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), lines.put_nowait):
         prompt()
         while (line := await lines.get()) is not None:
@@ -200,15 +190,16 @@ def _print_reply(context: Context, event: Event) -> None:
         case ReplyDelta(text=text):
             context.out.print(text, end="", markup=False, soft_wrap=True)
         case RingStarted(text=text):
-            context.out.print(f"\n{text}", markup=False, soft_wrap=True)
+            context.print(f"\n{text}")
         case RingEnded() | RingTrouble():
-            print_alarm(context.err, event)
+            text, style = alarm_note(event)
+            context.note(text, style=style)
         case TurnEnded():
             context.out.print()
         case ConfirmationRequired(question=question):
             print_question(context, question)
         case EngineChanged(engine=engine, state="restarting", detail=detail):
-            context.err.print(f"{engine} is restarting ({detail})", style="yellow", markup=False)
+            context.note(f"{engine} is restarting ({detail})", style="yellow")
         case _:
             pass
 
@@ -216,12 +207,13 @@ def _print_reply(context: Context, event: Event) -> None:
 _QUESTION = "Turn on the kitchen light."
 
 
-def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", nargs="*", help=f'default: "{_QUESTION}"')
-    add_model_options(parser)
-
-
-def demo_command(args: argparse.Namespace, context: Context) -> int:
+@Command(
+    "demo",
+    "Run one example turn by voice and show its latencies",
+    argument("question", nargs="*", help=f'default: "{_QUESTION}"'),
+    *MODEL_OPTIONS,
+)
+def demo(args: argparse.Namespace, context: Context) -> int:
     question = " ".join(args.question) or _QUESTION
     runtime = open_runtime(context, ["llm", "tts", "stt"])
     with tempfile.TemporaryDirectory() as scratch:
@@ -249,9 +241,3 @@ async def _run_demo(runtime: AssistantRuntime, question: str, loudspeaker: Louds
     async with runtime:
         sound = await runtime.voice().sound_of(question)
         await runtime.voice_loop(WavMicrophone(sound), loudspeaker).run()
-
-
-COMMANDS = (
-    Command("run", "Start the assistant", run_command, add_run_arguments),
-    Command("demo", "Run one example turn by voice and show its latencies", demo_command, add_demo_arguments),
-)

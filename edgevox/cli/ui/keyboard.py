@@ -11,13 +11,18 @@ from typing import TypeAlias
 from rich.text import Text
 
 from edgevox.agents.tool_loop import Agreement
-from edgevox.cli.context import Context, stdin_lines
+from edgevox.cli.context import Context, background, stdin_lines
 from edgevox.dialogue import Pipeline
-from edgevox.tools.yes_no import decide_yes_no
+from edgevox.tools.yes_no import Answer, decide_yes_no
 
 Prompt: TypeAlias = Callable[[str], None]
 
 _SHORT_ANSWERS = {"y": "yes", "n": "no"}
+
+
+def typed_yes_no(line: str) -> Answer:
+    """Classify a typed answer to a question; y and n are enough."""
+    return decide_yes_no(_SHORT_ANSWERS.get(line.strip().casefold(), line))
 
 
 class Keyboard:
@@ -34,7 +39,7 @@ class Keyboard:
             return self._pipeline.act_on(line)
         if self._pipeline.act_on_ring(line):
             return True  # "okay" to an alarm is not a yes to the question
-        answer = decide_yes_no(_SHORT_ANSWERS.get(line.strip().casefold(), line))
+        answer = typed_yes_no(line)
         if answer == "unclear":
             self._prompt("yes or no?")
         else:
@@ -85,9 +90,5 @@ async def keyboard(
         typed.end()
         other(None)
 
-    reading = asyncio.create_task(read())
-    try:
+    async with background(read()):
         yield
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)

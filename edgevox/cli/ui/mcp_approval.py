@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-from rich.text import Text
-
 from edgevox.cli.context import Context
 from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals, Change
 from edgevox.tools.mcp.config import ServerSpec, StdioServer, configured_servers
@@ -40,11 +36,11 @@ def approve_servers(context: Context) -> None:
 def approve_server(spec: ServerSpec, approvals: Approvals, context: Context, *, is_agreed: bool = False) -> bool:
     """Show the exact command and ask for approval; returns the answer."""
     effect = "would run with your rights" if isinstance(spec, StdioServer) else "would receive what you ask it"
-    _print(context, f"The MCP server {spec.id} {effect}:", f"  {_sanitize(spec.shown)}")
-    if is_agreed or _confirm(context, "Approve it?"):
+    context.note(f"The MCP server {spec.id} {effect}:", f"  {_sanitize(spec.shown)}")
+    if is_agreed or context.confirm("Approve it?"):
         approvals.approve(spec)
         return True
-    _print(context, f"  not started; to approve it: edgevox mcp approve {spec.id}")
+    context.note(f"  not started; to approve it: edgevox mcp approve {spec.id}")
     return False
 
 
@@ -53,13 +49,13 @@ def approve_changes(spec: ServerSpec, approvals: Approvals, context: Context, *,
     changes = approvals.changes(spec)
     if not changes:
         return True
-    _print(context, f"The MCP server {spec.id} has changed since you approved it:")
+    context.note(f"The MCP server {spec.id} has changed since you approved it:")
     for change in changes:
-        _print(context, *_describe_change(change))
-    if is_agreed or _confirm(context, "Approve the changes?"):
+        context.note(*_describe_change(change))
+    if is_agreed or context.confirm("Approve the changes?"):
         approvals.accept(spec)
         return True
-    _print(context, f"  these tools are not offered; to approve them: edgevox mcp approve {spec.id}")
+    context.note(f"  these tools are not offered; to approve them: edgevox mcp approve {spec.id}")
     return False
 
 
@@ -91,22 +87,7 @@ def _is_from_command_line(spec: ServerSpec, context: Context) -> bool:
     )
 
 
-def _confirm(context: Context, question: str) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    try:
-        answer = context.err.input(Text(f"{question} [y/N] "))
-    except EOFError:
-        return False
-    return answer.strip().lower() in ("y", "yes")
-
-
 def _sanitize(text: str) -> str:
     """Make untrusted text safe for the terminal: no escape sequences or invisible characters."""
     text = sanitize_tool_output(text)
     return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
-
-
-def _print(context: Context, *lines: str) -> None:
-    for line in lines:
-        context.err.print(Text(line), soft_wrap=True)

@@ -3,127 +3,64 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterator
-from typing import assert_never
+from collections.abc import Iterator
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn
+from rich.progress import BarColumn, DownloadColumn, Task, TaskID, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.progress import Progress as Bars
+from rich.text import Text
 
-from edgevox.models import (
-    BytesReceived,
-    FileStored,
-    Progress,
-    PullEvent,
-    PullFinished,
-    PullStarted,
-    SourceFailed,
-    WaitingForOther,
-    size_text,
-)
+from edgevox.models import Progress, PullEvent, PullMessage, size_text
 
-_PULL_LINE_EVERY_S = 10.0
+_LINE_EVERY_S = 10.0
 
 
 @contextlib.contextmanager
 def pull_progress(console: Console) -> Iterator[Progress]:
     """Yield a progress callback for `ModelStore.pull` that draws on `console`."""
-    if not console.is_terminal:
-        yield _PullLines(console).show
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[pace]}"),
-    )
-    with Bars(*columns, console=console) as bars:
-        yield _PullBars(bars).show
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(compact=True))
+    with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
+        yield PullView(bars).show
 
 
-class _PullBars:
-    """One bar per download."""
+class PullView:
+    """Feeds one bar per download; where bars are disabled, prints a line every ten seconds and at the end."""
 
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._tasks: dict[tuple[str, str], TaskID] = {}
+        self._tasks: dict[str, TaskID] = {}
+        self._shown_s: dict[str, float] = {}
 
     def show(self, event: PullEvent) -> None:
-        match event:
-            case BytesReceived():
-                key = (event.model, event.item)
-                if key not in self._tasks:
-                    self._tasks[key] = self._bars.add_task(f"{event.model}: {event.item}", pace="")
-                self._bars.update(
-                    self._tasks[key], completed=event.bytes_done, total=event.bytes_total, pace=_pace(event)
-                )
-            case PullStarted() | WaitingForOther() | SourceFailed() | FileStored() | PullFinished():
-                if text := _sentence(event):
-                    self._bars.console.print(text, markup=False, soft_wrap=True)
-            case _:
-                assert_never(event)
-
-
-class _PullLines:
-    """A line at the start and end of a download, and every ten seconds."""
-
-    def __init__(self, console: Console, clock_s: Callable[[], float] = time.monotonic) -> None:
-        self._console = console
-        self._clock_s = clock_s
-        self._shown_s: dict[tuple[str, str], float] = {}
-
-    def show(self, event: PullEvent) -> None:
-        match event:
-            case BytesReceived():
-                key, now_s = (event.model, event.item), self._clock_s()
-                is_due = now_s - self._shown_s.get(key, -_PULL_LINE_EVERY_S) >= _PULL_LINE_EVERY_S
-                if is_due or event.bytes_done == event.bytes_total:
-                    self._shown_s[key] = now_s
-                    self._print(f"{event.model}: {event.item}: {_amount(event)}")
-            case PullStarted() | WaitingForOther() | SourceFailed() | FileStored() | PullFinished():
-                if text := _sentence(event):
-                    self._print(text)
-            case _:
-                assert_never(event)
+        if isinstance(event, PullMessage):
+            self._print(f"{event.model}: {event.text}")
+            return
+        name = f"{event.model}: {event.item}"
+        if name not in self._tasks:
+            # Bytes of an earlier attempt do not count for the speed.
+            self._tasks[name] = self._bars.add_task(name, completed=event.bytes_done, total=event.bytes_total)
+        self._bars.update(self._tasks[name], completed=event.bytes_done, total=event.bytes_total)
+        now_s = self._bars.get_time()
+        is_due = now_s - self._shown_s.get(name, -_LINE_EVERY_S) >= _LINE_EVERY_S
+        if self._bars.disable and (is_due or event.bytes_done == event.bytes_total):
+            self._shown_s[name] = now_s
+            self._print(f"{name}: {_amount(self._bars.tasks[self._tasks[name]])}")
 
     def _print(self, text: str) -> None:
-        self._console.print(text, markup=False, soft_wrap=True)
+        self._bars.console.print(Text(text), soft_wrap=True)
 
 
-def _sentence(event: PullStarted | WaitingForOther | SourceFailed | FileStored | PullFinished) -> str:
-    match event:
-        case PullStarted():
-            return f"{event.model}: downloading {size_text(event.bytes_total)}"
-        case WaitingForOther():
-            return f"{event.model}: waiting for another process to download it"
-        case SourceFailed():
-            return f"{event.model}: {event.reason}; trying the next source"
-        case FileStored():
-            return ""
-        case PullFinished():
-            return f"{event.model}: complete"
-        case _:
-            assert_never(event)
-
-
-def _amount(event: BytesReceived) -> str:
-    done, pace = size_text(event.bytes_done), _pace(event)
-    text = done if event.bytes_total is None else f"{done} of {size_text(event.bytes_total)}"
-    return f"{text}, {pace}" if pace else text
-
-
-def _pace(event: BytesReceived) -> str:
-    if event.rate_bytes_s <= 0:
-        return ""
-    rate = f"{size_text(event.rate_bytes_s)}/s"
-    if event.left_s is None or event.bytes_done == event.bytes_total:
-        return rate
-    minutes, seconds = divmod(round(event.left_s), 60)
-    return f"{rate}, {minutes} min {seconds:02} s left" if minutes else f"{rate}, {seconds} s left"
-
-
-_LINE_EVERY_S = 10.0
+def _amount(task: Task) -> str:
+    parts = [size_text(task.completed)]
+    if task.total is not None:
+        parts = [f"{parts[0]} of {size_text(task.total)}"]
+    if task.speed:
+        parts.append(f"{size_text(task.speed)}/s")
+    if task.time_remaining:
+        minutes, seconds = divmod(round(task.time_remaining), 60)
+        parts.append(f"{minutes} min {seconds:02} s left" if minutes else f"{seconds} s left")
+    return ", ".join(parts)
 
 
 class ProgressLine:
@@ -135,14 +72,14 @@ class ProgressLine:
         self._console = console
         self._done = 0
         self._right: int | None = None
-        self._shown_s = time.monotonic()
+        self._shown_s = console.get_time()
 
     def update(self, *, is_right: bool | None) -> None:
         """Count one finished item."""
         self._done += 1
         if is_right is not None:
             self._right = (self._right or 0) + is_right
-        now_s = time.monotonic()
+        now_s = self._console.get_time()
         if not self._console.is_terminal and now_s - self._shown_s < _LINE_EVERY_S:
             return
         self._shown_s = now_s

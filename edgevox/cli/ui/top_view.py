@@ -12,22 +12,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.cli.ui.voice_view import meter, waterfall
-from edgevox.core.events import (
-    ConfirmationRequired,
-    EngineChanged,
-    Event,
-    InstantWordHeard,
-    ReplyDelta,
-    RingStarted,
-    SoundChanged,
-    StateChanged,
-    ToolFinished,
-    ToolStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnStarted,
-)
+from edgevox.cli.ui.voice_view import EventLines, meter, waterfall
+from edgevox.core.events import Event, ReplyDelta, SoundChanged, StateChanged, ToolFinished, ToolStarted, TurnEnded
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
 
@@ -38,10 +24,11 @@ _OTHER_LINES = 22
 _MIN_LINES = 4
 
 
-class TopView:
+class TopView(EventLines):
     """The current state; `showing` redraws it periodically."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.status: JsonObject | None = None
         self.level_dbfs = -100.0
         self.record: TurnMetrics | None = None
@@ -59,38 +46,21 @@ class TopView:
         ):
             yield
 
-    def note(self, event: Event) -> None:
-        """Add an event."""
+    def __call__(self, event: Event) -> None:
         match event:
-            case TurnStarted():
-                self._reply = ""
-            case TranscriptReady(text=text) if text:
-                self._say("you", text)
-            case InstantWordHeard(word=word):
-                self._add("word", word, "dim")
             case ReplyDelta(text=text):
                 self._reply += text
+            case TurnEnded():
+                self._reply = ""
             case ToolStarted(name=name, arguments=arguments):
-                self._add("tool", f"{name} {arguments}", "magenta")
+                self._note(f"tool: {name} {arguments}", "magenta")
             case ToolFinished(name=name, code=code, elapsed_s=elapsed_s):
-                self._add("tool", f"{name}: {code or 'done'}, {elapsed_s * 1000:.0f} ms", "magenta")
-            case ConfirmationRequired(question=question):
-                self._say("edgevox", f"{question} (yes or no)")
-            case RingStarted(kind=kind, text=text):
-                self._say(kind, text)
-            case TurnEnded(outcome="failed", error=error):
-                self._reply = ""
-                self._add("failed", error, "red")
-            case TurnEnded(reply=reply):
-                self._reply = ""
-                if reply:
-                    self._say("edgevox", reply)
-            case EngineChanged(engine=engine, state=state, detail=detail) if state != "ready":
-                self._add(engine, f"{state} {detail}", "yellow")
+                self._note(f"tool: {name}: {code or 'done'}, {elapsed_s * 1000:.0f} ms", "magenta")
             case SoundChanged(is_there=False, detail=detail) | StateChanged(detail=detail) if detail:
-                self._add("problem", detail, "yellow")
+                self._note(f"problem: {detail}", "yellow")
             case _:
                 pass
+        super().__call__(event)
 
     def render(self, height: int) -> RenderableType:
         """Return the screen for a terminal of this height."""
@@ -105,11 +75,11 @@ class TopView:
         parts.append(Text("q quits", style="dim"))
         return Group(*parts)
 
-    def _say(self, who: str, text: str) -> None:
+    def _line(self, who: str, text: str) -> None:
         self._lines.append(_line(who, text))
 
-    def _add(self, what: str, text: str, style: str) -> None:
-        self._lines.append(Text(f"  {what}: {text}", style=style, no_wrap=True, overflow="ellipsis"))
+    def _note(self, text: str, style: str = "dim") -> None:
+        self._lines.append(Text(f"  {text}", style=style, no_wrap=True, overflow="ellipsis"))
 
 
 def _line(who: str, text: str) -> Text:

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -81,16 +80,13 @@ _ALARM_END_LABELS: Mapping[RingEnd, str] = {
 }
 
 
-class PlainView:
-    """One line per event, for logs and pipes."""
+class EventLines:
+    """Turns events into lines: what was said, and notes. Subclasses show them."""
 
-    def __init__(self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None]) -> None:
-        self._out = out
-        self._err = err
-        self._last_record = last_record
+    def __init__(self) -> None:
         self.failed = False
         """Whether the last turn failed."""
-        self._heard = ""
+        self._transcript = ""
         self._who = "you"
 
     def __call__(self, event: Event) -> None:
@@ -98,16 +94,16 @@ class PlainView:
             case TurnStarted(source=source):
                 self._who = "timer" if source == "timer" else "you"
             case TranscriptReady(text=text) if text:
-                self._heard = text
+                self._transcript = text
                 self._line(self._who, text)
-            case InstantWordHeard(text=text) if text != self._heard:
+            case InstantWordHeard(text=text) if text != self._transcript:
                 self._line("you", text)
             case ConfirmationRequired(question=question):
                 self._line("edgevox", f"{question} (yes or no)")
             case AnswerHeard(text=text):
                 self._line("you", text or "…")
             case ConfirmationDecided(granted=False, why=why):
-                self._err.print(f"(not done: {why})", style="dim", markup=False)
+                self._note(f"(not done: {why})")
             case TurnEnded(outcome="answered" | "interrupted", reply=reply):
                 self.failed = False
                 if reply:
@@ -116,47 +112,69 @@ class PlainView:
             case RingStarted(kind=kind, text=text):
                 self._line(kind, text)
             case RingEnded() | RingTrouble():
-                print_alarm(self._err, event)
+                self._note(*alarm_note(event))
             case TurnEnded(outcome="dropped", error=reason):
-                self._err.print(f"(dropped: {reason})", style="dim", markup=False)
+                self._note(f"(dropped: {reason})")
             case TurnEnded(outcome="cancelled"):
-                self._err.print("(stopped)", style="dim")
+                self._note("(stopped)")
             case TurnEnded(outcome="failed", error=error, hint=hint):
                 self.failed = True
-                self._err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
+                self._note(f"edgevox: {error}\n  → {hint}", "red")
             case AttentionChanged(attention=attention):
                 self._show_attention(attention)
             case EngineChanged(engine=engine, state="restarting", detail=detail):
-                self._err.print(f"{engine} is restarting ({detail})", style="yellow", markup=False)
+                self._note(f"{engine} is restarting ({detail})", "yellow")
             case _:
                 pass
+
+    def _line(self, who: str, text: str) -> None:
+        raise NotImplementedError
+
+    def _note(self, text: str, style: str = "dim") -> None:
+        raise NotImplementedError
+
+    def _timings(self) -> None:
+        """Show the latencies of the turn that ended."""
+
+    def _show_attention(self, attention: Attention) -> None:
+        self._note(f"({_IDLE_LABELS[attention]})")
+
+
+def alarm_note(event: RingEnded | RingTrouble) -> tuple[str, str]:
+    """Return how an alarm or timer ended, or why it could not ring, and a style."""
+    match event:
+        case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
+            unheard = f" without sound: {error}" if error else ""
+            text = f"(the {kind} {_ALARM_END_LABELS[how].format(minutes=minutes)}{unheard})"
+            return text, "red" if error else "dim"
+        case RingTrouble(error=error, hint=hint):
+            return f"edgevox: {error}\n  → {hint}", "red"
+        case _:
+            assert_never(event)
+
+
+class PlainView(EventLines):
+    """One printed line per event, for logs and pipes."""
+
+    def __init__(self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None]) -> None:
+        super().__init__()
+        self._out = out
+        self._err = err
+        self._last_record = last_record
 
     def prompt(self, text: str) -> None:
         """Ask for an answer to a confirmation again."""
         self._line("edgevox", text)
 
     def _line(self, who: str, text: str) -> None:
-        self._out.print(f"[bold]{who} ›[/] {escape(text)}", soft_wrap=True)
+        self._out.print(Text.assemble((f"{who} ›", "bold"), f" {text}"), soft_wrap=True)
 
-    def _show_attention(self, attention: Attention) -> None:
-        self._err.print(f"({_IDLE_LABELS[attention]})", style="dim")
+    def _note(self, text: str, style: str = "dim") -> None:
+        self._err.print(Text(text, style), soft_wrap=True)
 
     def _timings(self) -> None:
         if record := self._last_record():
-            self._err.print(stage_summary(record), style="dim", markup=False, soft_wrap=True)
-
-
-def print_alarm(err: Console, event: RingEnded | RingTrouble) -> None:
-    """Print how an alarm or timer ended, or why it could not ring."""
-    match event:
-        case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
-            unheard = f" without sound: {error}" if error else ""
-            text = f"(the {kind} {_ALARM_END_LABELS[how].format(minutes=minutes)}{unheard})"
-            err.print(text, style="red" if error else "dim", markup=False, soft_wrap=True)
-        case RingTrouble(error=error, hint=hint):
-            err.print(f"edgevox: {error}\n  → {hint}", style="red", markup=False, soft_wrap=True)
-        case _:
-            assert_never(event)
+            self._note(stage_summary(record))
 
 
 class LiveView(PlainView):
