@@ -23,7 +23,7 @@ from edgevox.home.alarms.time_expression import PastTime, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
-from edgevox.home.entities import Entity, Home, HomeError
+from edgevox.home.entities import Entity, HomeError, House
 from edgevox.home.intents.catalogue import CATALOGUE
 from edgevox.home.intents.resolution import EXCEPT, resolve_intent
 from edgevox.home.phrasing import brief, sentence, the
@@ -37,7 +37,7 @@ _ACTIONS = (
 _POLITE = r"(?:(?:please|hey|okay|ok|so|and|then|just|now|can you|could you|would you|will you|i want you to)[, ]+)*"
 _STOP = _pattern(rf"^{_POLITE}stop\b")
 _LEADS_WITH_ACTION = _pattern(rf"^{_POLITE}{_ACTIONS}\b")
-_SWITCHED_STATE = _pattern(r"\b(?:on|off|open|closed|shut)\b")
+_ENDS_IN_STATE = _pattern(r"\b(?:on|off)$")
 _QUESTION = _pattern(
     rf"^{_POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
     r"add|play|say|announce|broadcast)\b"
@@ -48,7 +48,7 @@ _TIMED_THINGS = _pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?)\b
 # --- exceptions
 
 _EXCEPT_WORDS = (
-    r"(?:except(?: for)?|excepting|but not|(?:just |only )?not(?= the\b)|apart from|aside from|other than|excluding|"
+    r"(?:except(?: for)?|excepting|but not|apart from|aside from|other than|excluding|"
     r"besides|save for|with the exception of)"
 )
 _EXCEPT_LEADS = _pattern(rf"^{_EXCEPT_WORDS}\b")
@@ -79,21 +79,22 @@ _TIME_STARTS = frozenset(
         "weekdays", "later",
     }
 )  # fmt: skip
+_IDIOM = _pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
 _LENGTH_STARTS = frozenset({"for", "until", "till"})
 _SUN = _pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
 _CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
-_CONDITION = _pattern(rf"\b{_CONDITION_WORDS}\b(?! (?:you|possible|necessary|needed|please)\b)")
+_NO_CONDITION = r"(?:you|that|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
+_CONDITION = _pattern(rf"\b{_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
 _CONDITION_LEADS = _pattern(
-    rf"^{_CONDITION_WORDS} (?!(?:you|is|are|was|were|did|do|does|will|has|have|can|should|possible)\b).+?"
+    rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
     rf"[, ](?:then |please )*{_ACTIONS}\b"
 )
-_BARE_VALUE = _pattern(rf"^{_POLITE}(?:set|dim|put|lower|raise|make)\b(?!.*\b(?:to|on|off)\b)")
+_BARE_VALUE = _pattern(rf"^{_POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
 _HAS_UNIT = _pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
 
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
 _NO_SUN = "I do not know when the sun rises or sets, so I left everything as it is."
 _NO_REPEAT = "I cannot repeat that by myself, so I left everything as it is."
-_NEEDS_A_YES = "That needs your yes at that moment, so please ask me then."
 _WHAT_TIME = "Please say that again with a time of day; I left everything as it is."
 _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _NO_STOPPING = "I cannot stop that half way, so I left it as it is."
@@ -101,6 +102,7 @@ _ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
 _TOO_FAR = "That is too far away for me to remember, so I left everything as it is."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
 
+_OWN_TOOLS = frozenset(tool.name for tool in CATALOGUE)
 _LATER = "start_timer"
 _MOVING = frozenset({"cover", "valve"})
 # Tools that act on entities at once. What a list or a player is given may contain such words itself.
@@ -128,6 +130,7 @@ class Clauses:
     length: str = ""
     problem: str = ""
     is_scheduled: bool = False
+    asks_then: bool = False
 
     @property
     def is_plain(self) -> bool:
@@ -142,11 +145,11 @@ class Clauses:
 def parse_clauses(text: str, now: datetime) -> Clauses:
     """Separate a command from its clauses; a text that is no command is returned as it is."""
     words = " ".join(text.split()).strip(" .!?")
+    if _TIMED_THINGS.search(words):
+        return Clauses(text)
     if _CONDITION_LEADS.match(words):
         return Clauses(text, problem=_NO_CONDITIONS)
-    if _QUESTION.match(words) or _TIMED_THINGS.search(words):
-        return Clauses(text)
-    if not any(pattern.search(words) for pattern in (_LEADS_WITH_ACTION, _SWITCHED_STATE, _EXCEPT_LEADS)):
+    if _QUESTION.match(words):
         return Clauses(text)
     if _SUN.search(words):
         return Clauses(text, problem=_NO_SUN)
@@ -154,6 +157,8 @@ def parse_clauses(text: str, now: datetime) -> Clauses:
     for step in (_without_time, _without_length, _without_exception, _without_length, _without_time):
         if not clauses.problem:
             clauses = step(clauses, now)
+    if not (_LEADS_WITH_ACTION.match(clauses.command) or _ENDS_IN_STATE.search(clauses.command)):
+        return Clauses(text)
     if not clauses.problem and _CONDITION.search(clauses.command):
         clauses = replace(clauses, problem=_NO_CONDITIONS)
     if not clauses.problem and not clauses.excepted and _OTHERS.search(clauses.command):
@@ -202,6 +207,8 @@ def _without_length(clauses: Clauses, now: datetime) -> Clauses:
     """The command without "for ten minutes" or "until nine"."""
     for command, said in _splits(clauses.command, _LENGTH_STARTS) if clauses.for_s is None else ():
         first, _, rest = said.partition(" ")
+        if _IDIOM.match(said) or (first.casefold() == "for" and _BARE_VALUE.match(command)):
+            continue  # "for a moment", "set the time her for ten minutes"
         try:
             expression = parse_time(rest, now)
             when = expression.when(now, "reminder")
@@ -221,7 +228,10 @@ def _splits(text: str, starts: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Every way to read a text as a command and a clause that begins with one of these words."""
     words = text.split()
     for start in range(1, len(words)):
-        if words[start].casefold() in starts:
+        is_state = (
+            words[start].casefold() == "on" and words[start + 1 : start + 2] and words[start + 1].casefold() in starts
+        )
+        if words[start].casefold() in starts and not is_state:  # "the lamp on at eight"
             yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
     for end in range(len(words) - 1, 0, -1):
         command = " ".join(words[end:])
@@ -240,8 +250,10 @@ class CommandClauses(Hook):
     name: ClassVar[str] = "command_clauses"
     is_safety: ClassVar[bool] = True
 
-    def __init__(self, home: Home, timers: Timers, now: Callable[[], datetime], needs_yes: NeedsYes) -> None:
-        self._home = home
+    def __init__(
+        self, house: Callable[[], House], timers: Timers, now: Callable[[], datetime], needs_yes: NeedsYes
+    ) -> None:
+        self._house = house
         self._timers = timers
         self._now = now
         self._needs_yes = needs_yes
@@ -256,7 +268,10 @@ class CommandClauses(Hook):
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         clauses = self._clauses(run)
-        if clauses.is_plain or clauses.problem:
+        offered = {tool["function"]["name"] for tool in request.tools}
+        # The tool of a plugin may have a slot for the time.
+        is_hidden = bool(clauses.excepted) or offered <= _OWN_TOOLS
+        if clauses.is_plain or clauses.problem or not is_hidden:
             return None
         messages = [
             replace(message, content=clauses.command)
@@ -279,15 +294,20 @@ class CommandClauses(Hook):
         if clauses.is_scheduled:
             return Deny("The command is scheduled as a whole.")
         if clauses.in_s is not None:
-            run.notes[self.name] = replace(clauses, is_scheduled=True)
-            scheduled = {"seconds": clauses.in_s, "conversation_command": clauses.later}
+            run.notes[self.name] = replace(clauses, is_scheduled=True, asks_then=self._needs_yes(call))
+            minutes, seconds = divmod(clauses.in_s, 60)
+            length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
+            scheduled = {slot: count for slot, count in length.items() if count} | {
+                "conversation_command": clauses.later
+            }
             return ToolCall(call.id, _LATER, json.dumps(scheduled, ensure_ascii=False))
         return call if clauses.excepted else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         clauses = self._clauses(run)
         if clauses.is_scheduled and (call.name in _ACTING or (call.name == _LATER and not outcome.is_error)):
-            return Answer(sentence(f"{clauses.when} I will {brief(clauses.later)}"))
+            will = "will ask you whether to" if clauses.asks_then else "will"
+            return Answer(sentence(f"{clauses.when} I {will} {brief(clauses.later)}"))
         if call.name not in _ACTING:
             return None
         if clauses.problem:
@@ -307,20 +327,16 @@ class CommandClauses(Hook):
 
     def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
         """Why the clauses cannot be applied to a call, or ""."""
-        intent = resolve_intent(call.name, json.loads(call.arguments), self._home.house())
+        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
         if _STOP.match(run.text) and any(entity.domain in _MOVING for entity in intent.entities):
             return _NO_STOPPING
         if clauses.in_s is not None:
-            if intent.answer is None and self._needs_yes(call):
-                return _NEEDS_A_YES
-            if clauses.in_s > MAX_TIMER_S:
-                return _TOO_FAR
-            return str(intent.answer or "")
+            return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
         return _NO_WAY_BACK if clauses.for_s is not None and not self._way_back(call) else ""
 
     def _way_back(self, call: ToolCall) -> str:
         """The command that undoes a call, or ""."""
-        intent = resolve_intent(call.name, json.loads(call.arguments), self._home.house())
+        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
         if intent.answer is not None or not intent.entities:
             return ""
         verbs = {_undoing_verb(call.name, entity) for entity in intent.entities}
@@ -329,7 +345,7 @@ class CommandClauses(Hook):
 
     def _kind_of(self, excepted: str) -> str:
         try:
-            domains = {entity.domain for entity in excepted_entities(self._home.house(), excepted)}
+            domains = {entity.domain for entity in excepted_entities(self._house(), excepted)}
         except HomeError:
             return "everything"
         return "the lights" if domains == {"light"} else "everything"

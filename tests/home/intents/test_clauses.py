@@ -96,7 +96,7 @@ class Talk:
     def __init__(self, bench: Bench, *calls: tuple[str, dict[str, object]]) -> None:
         bodies = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]
         self.model = ScriptedModel(["\n".join(f"<tool_call>\n{body}\n</tool_call>" for body in bodies)])
-        clauses = CommandClauses(bench.home, bench.timers, lambda: NOW, bench.executor.needs_confirmation)
+        clauses = CommandClauses(bench.home.house, bench.timers, lambda: NOW, bench.executor.needs_confirmation)
         self.agent = LLMAgent(
             "test", tools=bench.executor, hooks=(*default_slm_hooks(), clauses), model=self.model, parsers=("hermes",)
         )
@@ -145,6 +145,14 @@ async def test_a_command_with_a_time_runs_later_and_once(bench: Bench) -> None:
     assert result.reply == "At eleven tonight I will turn off the desk lamp and the kitchen light."
 
 
+async def test_a_risky_command_is_asked_about_when_its_time_comes(bench: Bench) -> None:
+    result = await Talk(bench, ("turn_off", {"name": "front door", "domain": "lock"})).say(
+        "unlock the front door at ten"
+    )
+    assert [timer.command for timer in bench.timers.all()] == ["unlock the front door"]
+    assert result.reply == "At ten tonight I will ask you whether to unlock the front door."
+
+
 async def test_a_command_for_a_while_is_undone_later(bench: Bench) -> None:
     result = await Talk(bench, ("turn_on", {"name": "hallway light"})).say("turn on the hallway light for five minutes")
     [timer] = bench.timers.all()
@@ -156,7 +164,6 @@ async def test_a_command_for_a_while_is_undone_later(bench: Bench) -> None:
     ("text", "tool", "arguments"),
     [
         ("stop the garage door", "turn_off", {"name": "garage door"}),
-        ("unlock the front door at ten", "turn_off", {"name": "front door", "domain": "lock"}),
         ("dim the desk lamp to 10 percent for an hour", "light_set", {"name": "desk lamp", "brightness": 10}),
         ("turn on the desk lamp when I get home", "turn_on", {"name": "desk lamp"}),
         ("mow the lawn tomorrow", "lawn_mower_start_mowing", {}),
