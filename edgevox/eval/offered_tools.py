@@ -12,10 +12,13 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from edgevox.core.errors import ConfigError
+from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools
+from edgevox.home.intents.clauses import CommandClauses
 from edgevox.home.intents.resolution import normalize_arguments
 from edgevox.home.prompt import MAX_ENTITIES
+from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Resolution, Speech, Tool, ToolExecutor, ToolRegistry
 
 DONE = Speech("Done.")
@@ -61,6 +64,13 @@ class OfferedTools:
             refresh=None,
             execute=None,
         )
+
+    def hooks(self, executor: ToolExecutor) -> tuple[Hook, ...]:
+        """Return the assistant's hooks for these tools."""
+        alarms, hooks = Alarms(time.time), default_slm_hooks(executor.registry.only_reads)
+        if not self.has_home_tools or self.house is None:
+            return hooks
+        return (*hooks, CommandClauses(self._house, Timers(time.time), alarms.now, executor.needs_confirmation))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.model_profile import ModelProfile
-from edgevox.core.errors import InvalidArguments, ModelError
+from edgevox.core.errors import InvalidArguments, ModelError, ToolDenied
 from edgevox.core.events import Event, ModelFinished
 from edgevox.core.types import ToolCall
 from edgevox.eval.scoring import ModelAnswer, NormalizeText, Score, plain_text, score
@@ -20,6 +20,7 @@ from edgevox.tools.calls import read_arguments
 
 # Includes the chat template around the question. Two homes share their tools, but have different prompts.
 _MOST_QUESTION_TOKENS = 128
+_DENIED = ToolDenied.code
 _WRONG = Score(False, False, False, None, None, None)
 
 
@@ -63,6 +64,7 @@ async def run_cases(
             "eval",
             instructions=case.offer.home_prompt(max_things=max_things, before=instructions),
             tools=executor,
+            hooks=case.offer.hooks(executor),
             tool_choice_policy=model.policy,
             model=model.model,
             parsers=model.parsers,
@@ -110,13 +112,13 @@ class _TokenCounter:
 
 
 def _answer_of(answer: AgentResult, tools: ToolRegistry) -> ModelAnswer:
-    """Extract what is scored: the successful calls or, without any, the failed ones."""
-    made = zip(answer.calls, answer.results, strict=True)
+    """Extract what is scored: the successful calls or, without any, the failed ones that no hook denied."""
+    made = [(call, result) for call, result in zip(answer.calls, answer.results, strict=True) if result.code != _DENIED]
     done = [call for call, result in made if not result.is_error]
     last = answer.results[-1] if answer.results else None
     is_own_words = last is None or not last.speech or last.name == "respond"
     return ModelAnswer(
-        calls=tuple(_read(call) for call in done or answer.calls),
+        calls=tuple(_read(call) for call in done or [call for call, _ in made]),
         reply=answer.reply,
         is_own_words=is_own_words,
         is_valid=all(_is_valid(call, tools) for call in answer.calls),

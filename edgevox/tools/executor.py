@@ -119,6 +119,13 @@ class ToolExecutor:
         """Parse, validate and resolve a call once, for `dispatch`; errors are in the result."""
         return resolve_call(call, self.registry.get(call.name) if call.name in self.registry else None)
 
+    def needs_confirmation(self, call: ToolCall) -> bool:
+        """Whether the policy asks before this call; also True for a call that cannot be resolved."""
+        resolved = self.resolve(call)
+        if resolved.tool is None or isinstance(resolved.resolution, Raised):
+            return True
+        return self._rule.level(resolved.tool, resolved.resolution.targets) != "never"
+
     async def dispatch(
         self,
         call: ToolCall | ResolvedCall,

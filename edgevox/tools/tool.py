@@ -68,7 +68,7 @@ class Tool:
     call would act on, and `question` the confirmation question. `scope` is the permission that a caller needs.
     `memoize_s` is how long a result is cached for the same arguments. `is_trained_on`: the home model was trained on
     the tool, so its examples are left out of the prompt. `acts_elsewhere`: the tool runs in another program, where an
-    abandoned call may still take effect.
+    abandoned call may still take effect. `hook_parameters` are properties that only a hook fills: no model sees them.
 
     A tool with `resolve` looks up its targets there and nowhere else. Immediately before the call runs, `refresh`
     returns the same targets, found by id, in their current state, or None when one is gone; `execute` gets the
@@ -78,6 +78,7 @@ class Tool:
     name: str
     description: str
     parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
+    hook_parameters: JsonObject = field(default_factory=dict)
     run: Callable[..., Any] | None = None
     side_effects: bool = False
     timeout_s: float | None = None
@@ -156,7 +157,8 @@ class Tool:
     @cached_property
     def validator(self) -> Draft202012Validator:
         """Compiled once. Rejects arguments that are not in the schema unless it allows them."""
-        closed = {"additionalProperties": False, **self.parameters}
+        properties = {**self.parameters.get("properties", {}), **self.hook_parameters}
+        closed = {"additionalProperties": False, **self.parameters, "properties": properties}
         return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 

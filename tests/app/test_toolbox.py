@@ -153,12 +153,12 @@ async def test_timeouts_are_the_settings_and_a_single_tools_own_goes_first(folde
     assert "within 0.02 s" in short.content
 
 
-async def test_hooks_are_those_of_the_plugins_while_it_is_open(folders: Folders) -> None:
+async def test_hooks_are_the_homes_and_those_of_the_plugins_while_it_is_open(folders: Folders) -> None:
     toolbox = Toolbox(settings_of(), folders, sources=[source("bell", bell)])
     async with toolbox:
-        assert [hook.name for hook in toolbox.hooks] == ["hook"]
+        assert [hook.name for hook in toolbox.hooks] == ["command_clauses", "hook"]
         assert "ring_bell" in toolbox.registry
-    assert toolbox.hooks == ()
+    assert [hook.name for hook in toolbox.hooks] == ["command_clauses"]
     assert toolbox.registry.names == HOME_TOOLS
 
 

@@ -18,9 +18,17 @@ from edgevox.home.entities import Area, Entities, Entity, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
-from edgevox.home.resolve.target_resolver import find_area, has_targets, resolve_targets, resolved_targets
+from edgevox.home.resolve.target_resolver import (
+    find_area,
+    has_targets,
+    resolve_targets,
+    resolved_targets,
+    without_excepted,
+)
 from edgevox.tools.tool import Resolution, Speech, Target
 
+EXCEPT = "except"
+"""The slot for what a call leaves as it is. No model is trained on it: CommandClauses fills it."""
 _PLACES = ("area", "floor")
 _KINDS = ("domain", "device_class")
 _SENSORS = ("sensor", "binary_sensor")
@@ -41,6 +49,8 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
     normalized, entities = _normalize(tool, arguments, house)
     try:
         entities = entities or resolve_targets(tool, normalized, house)
+        if excepted := normalized.get(EXCEPT):
+            entities = without_excepted(entities, house, str(excepted))
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
         return ResolvedIntent(normalized, answer=Speech(sentence(error.message)))

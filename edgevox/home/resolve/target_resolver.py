@@ -15,6 +15,7 @@ Handlers act on the result, and the confirmation policy looks at it before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -102,6 +103,29 @@ def find_area(house: House, said: str) -> Area:
     if isinstance(found, Area):
         return found
     raise TargetNotFound(_unknown_place(house, said))
+
+
+def excepted_entities(house: House, said: str) -> Entities:
+    """The entities of "the kitchen", "the tv and the desk lamp". Raises TargetNotFound and ClarificationNeeded."""
+    parts = [said] if find_place(house, said) else [part for part in _AND.split(said) if part.strip()]
+    found: dict[str, Entity] = {}
+    for part in parts:
+        place = find_place(house, part)
+        meant = entities_at(place, house.entities) if place else find_entities(house, Slots(name=part), ())
+        found |= {entity.id: entity for entity in meant}
+    return tuple(found.values())
+
+
+def without_excepted(entities: Entities, house: House, said: str) -> Entities:
+    """The entities without those that are excepted, at least one. Raises HomeError."""
+    kept = {entity.id for entity in excepted_entities(house, said)}
+    left = tuple(entity for entity in entities if entity.id not in kept)
+    if not left:
+        raise TargetNotFound("Then nothing is left to change.")
+    return left
+
+
+_AND = re.compile(r"\s*(?:,|\band\b|\bor\b)\s*")
 
 
 def single_entity(found: Entities, house: House) -> Entity:

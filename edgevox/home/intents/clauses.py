@@ -1,0 +1,384 @@
+"""Handles the clauses of a command that the tools have no slot for: exceptions, times, durations, conditions.
+
+The model reads the plain command ("turn off all the lights") and the hook applies the clause ("except the kitchen",
+"at ten", "for five minutes") to its calls. A clause that cannot be applied refuses the call: ignoring it would do what
+the person excluded, or do it too soon.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, partial
+from typing import ClassVar, TypeAlias
+
+from edgevox.core.errors import StateError
+from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
+from edgevox.core.languages import duration, listed
+from edgevox.core.types import ChatRequest, ToolCall
+from edgevox.home.alarms.time_expression import PastTime, When
+from edgevox.home.alarms.time_parser import InvalidTime, parse_time
+from edgevox.home.alarms.time_phrasing import moment_phrase
+from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
+from edgevox.home.entities import Entity, HomeError, House
+from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.resolution import EXCEPT, resolve_intent
+from edgevox.home.phrasing import brief, sentence, the
+from edgevox.home.resolve.target_resolver import excepted_entities
+
+_pattern = partial(re.compile, flags=re.IGNORECASE)
+_ACTIONS = (
+    r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
+    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
+)
+_POLITE = r"(?:(?:please|hey|okay|ok|so|and|then|just|now|can you|could you|would you|will you|i want you to)[, ]+)*"
+_POLITE_START = _pattern(rf"^{_POLITE}")
+_STOP = _pattern(rf"^{_POLITE}stop\b")
+_LEADS_WITH_ACTION = _pattern(rf"^{_POLITE}{_ACTIONS}\b")
+_ENDS_IN_STATE = _pattern(r"\b(?:on|off)$")
+_QUESTION = _pattern(
+    rf"^{_POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
+    r"add|play|say|announce|broadcast)\b"
+)
+# These have a time of their own, which the model writes into the call.
+_TIMED_THINGS = _pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?)\b")
+
+# --- exceptions
+
+_EXCEPT_WORDS = (
+    r"(?:except(?: for)?|excepting|but not|apart from|aside from|other than|excluding|"
+    r"besides|save for|with the exception of)"
+)
+_EXCEPT_LEADS = _pattern(rf"^{_EXCEPT_WORDS}\b")
+_KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
+_REST = (
+    r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
+)
+_EXCEPTIONS = (
+    _pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
+    _pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    _pattern(rf"^(?P<command>.+?),? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    _pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={_POLITE}{_ACTIONS}\b)(?P<command>.+)$"),
+    _pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
+    _pattern(r"^(?P<command>.*\b(?:all|every\w*)\b.*?),? but (?P<kept>.+)$"),
+)
+_OTHERS = _pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
+# Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
+_REST_OF = "\N{HORIZONTAL ELLIPSIS}"
+_FINAL_STATE = _pattern(r" (?:on|off)$")
+_SECOND_ACTION = _pattern(rf"\b(?:and|then) {_ACTIONS}\b")
+_FILLER_OF_KEPT = _pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
+
+# --- times and conditions
+
+_TIME_STARTS = frozenset(
+    {
+        "in", "at", "on", "after", "by", "tomorrow", "tonight", "today", "this", "next", "every", "each", "daily",
+        "weekdays", "later",
+    }
+)  # fmt: skip
+_IDIOM = _pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
+_LENGTH_STARTS = frozenset({"for", "until", "till"})
+_SUN = _pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
+_CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
+_NO_CONDITION = r"(?:you|that|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
+_CONDITION = _pattern(rf"\b{_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
+_CONDITION_LEADS = _pattern(
+    rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
+    rf"[, ](?:then |please )*{_ACTIONS}\b"
+)
+_BARE_VALUE = _pattern(rf"^{_POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
+_HAS_UNIT = _pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
+
+_NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
+_NO_SUN = "I do not know when the sun rises or sets, so I left everything as it is."
+_NO_REPEAT = "I cannot repeat that by myself, so I left everything as it is."
+_WHAT_TIME = "Please say that again with a time of day; I left everything as it is."
+_WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
+_NO_STOPPING = "I cannot stop that half way, so I left it as it is."
+_ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
+_TOO_FAR = "That is too far away for me to remember, so I left everything as it is."
+_NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
+
+_LATER = "start_timer"
+_MOVING = frozenset({"cover", "valve"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """A command without its clauses: to run in `in_s`, and to undo after `for_s`.
+
+    `when` and `length` are these times in words. `problem` says why the command must not be run.
+    """
+
+    command: str
+    excepted: str = ""
+    in_s: int | None = None
+    when: str = ""
+    for_s: int | None = None
+    length: str = ""
+    problem: str = ""
+    is_scheduled: bool = False
+    asks_then: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.excepted or self.problem or self.in_s or self.for_s)
+
+    @property
+    def later(self) -> str:
+        """The command to run in `in_s`, with its other clauses."""
+        command = _POLITE_START.sub("", self.command)
+        command = command[:1].lower() + command[1:]
+        return " ".join(filter(None, (command, self.length, self.excepted and f"except {self.excepted}")))
+
+
+def parse_clauses(text: str, now: datetime) -> Clauses:
+    """Separate a command from its clauses; a text that is no command is returned as it is."""
+    words = " ".join(text.split()).strip(" .!?")
+    if _TIMED_THINGS.search(words):
+        return Clauses(text)
+    if _CONDITION_LEADS.match(words):
+        return Clauses(text, problem=_NO_CONDITIONS)
+    if _QUESTION.match(words):
+        return Clauses(text)
+    if _SUN.search(words):
+        return Clauses(text, problem=_NO_SUN)
+    clauses = Clauses(words)
+    for step in (_without_time, _without_length, _without_exception, _without_length, _without_time):
+        if not clauses.problem:
+            clauses = step(clauses, now)
+    if not (_LEADS_WITH_ACTION.match(clauses.command) or _ENDS_IN_STATE.search(clauses.command)):
+        return Clauses(text)
+    if not clauses.problem and _CONDITION.search(clauses.command):
+        clauses = replace(clauses, problem=_NO_CONDITIONS)
+    if not clauses.problem and not clauses.excepted and _OTHERS.search(clauses.command):
+        clauses = replace(clauses, problem=_WHICH_STAY)
+    return replace(clauses, command=text) if clauses.is_plain or clauses.problem else clauses
+
+
+def _without_exception(clauses: Clauses, _now: datetime) -> Clauses:
+    for pattern in _EXCEPTIONS:
+        if not (found := pattern.match(clauses.command)):
+            continue
+        parts = found.groupdict()
+        if _SECOND_ACTION.search(parts["kept"]):
+            return replace(clauses, problem=_ONE_AT_A_TIME)
+        kept = " ".join(_FILLER_OF_KEPT.sub(" ", parts["kept"]).strip(" ,").split())
+        command = (
+            parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or _REST_OF}{parts['after'] or ''}"
+        )
+        if not _LEADS_WITH_ACTION.match(command) and (state := _FINAL_STATE.search(kept)):  # "all except the tv off"
+            kept, command = kept[: state.start()], f"{command}{state[0]}"
+        return replace(clauses, command=command, excepted=kept)
+    return clauses
+
+
+def _without_time(clauses: Clauses, now: datetime) -> Clauses:
+    """The command without the time at its end or its beginning."""
+    for command, said in _splits(clauses.command, _TIME_STARTS) if clauses.in_s is None else ():
+        first = said.split()[0].casefold()
+        if _BARE_VALUE.match(command) and first == "at" and not _HAS_UNIT.search(said):
+            continue  # "set the thermostat at twenty"
+        try:
+            expression = parse_time(said.removeprefix("after "), now)
+            when = expression.when(now, "reminder")
+        except PastTime as error:
+            return replace(clauses, problem=error.message)
+        except InvalidTime:
+            continue
+        if when.repeat or not expression.has_time:
+            return replace(clauses, problem=_NO_REPEAT if when.repeat else _WHAT_TIME)
+        in_words = f"at {moment_phrase(when.at, now)}" if when.in_s is None else f"in {duration(when.in_s)}"
+        return replace(clauses, command=command, in_s=_seconds_until(when, now), when=in_words)
+    return clauses
+
+
+def _without_length(clauses: Clauses, now: datetime) -> Clauses:
+    """The command without "for ten minutes" or "until nine"."""
+    for command, said in _splits(clauses.command, _LENGTH_STARTS) if clauses.for_s is None else ():
+        first, _, rest = said.partition(" ")
+        if _IDIOM.match(said) or (first.casefold() == "for" and _BARE_VALUE.match(command)):
+            continue  # "for a moment", "set the time her for ten minutes"
+        try:
+            expression = parse_time(rest, now)
+            when = expression.when(now, "reminder")
+        except HomeError:
+            continue
+        if expression.in_s is None if first.casefold() == "for" else not expression.has_time:
+            continue  # "for the night"
+        return replace(clauses, command=command, for_s=_seconds_until(when, now), length=said)
+    return clauses
+
+
+def _seconds_until(when: When, now: datetime) -> int:
+    return max(1, round(when.at.timestamp() - now.timestamp()))
+
+
+def _splits(text: str, starts: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Every way to read a text as a command and a clause that begins with one of these words."""
+    words = text.split()
+    for start in range(1, len(words)):
+        is_state = (
+            words[start].casefold() == "on" and words[start + 1 : start + 2] and words[start + 1].casefold() in starts
+        )
+        if words[start].casefold() in starts and not is_state:  # "the lamp on at eight"
+            yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
+    for end in range(len(words) - 1, 0, -1):
+        command = " ".join(words[end:])
+        if words[0].casefold() in starts and _LEADS_WITH_ACTION.match(command):
+            yield command, " ".join(words[:end]).rstrip(",")
+
+
+@cache
+def _acting_tools() -> frozenset[str]:
+    """Tools that act on entities at once. What a list or a player is given may contain such words itself."""
+    return frozenset(
+        tool.name
+        for tool in catalogue().values()
+        if tool.has_side_effects
+        and tool.target_domains is not None
+        and not {"item", "search_query"} & {*tool.parameters["properties"]}
+    )
+
+
+# --- the hook
+
+NeedsYes: TypeAlias = Callable[[ToolCall], bool]
+
+
+class CommandClauses(Hook):
+    """Applies the clauses of a command to the calls of the model, and refuses calls whose clause it cannot apply."""
+
+    name: ClassVar[str] = "command_clauses"
+    is_safety: ClassVar[bool] = True
+
+    def __init__(
+        self, house: Callable[[], House], timers: Timers, now: Callable[[], datetime], needs_yes: NeedsYes
+    ) -> None:
+        self._house = house
+        self._timers = timers
+        self._now = now
+        self._needs_yes = needs_yes
+
+    async def on_run_start(self, run: Run) -> Answer | None:
+        clauses = parse_clauses(run.text, self._now())
+        if _REST_OF in clauses.command:
+            kind = self._kind_of(clauses.excepted)
+            clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
+        run.notes[self.name] = clauses
+        return None
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
+        clauses = self._clauses(run)
+        offered = {tool["function"]["name"] for tool in request.tools}
+        # The tool of a plugin may have a slot for the time.
+        is_hidden = bool(clauses.excepted) or offered <= catalogue().keys()
+        if clauses.is_plain or clauses.problem or not is_hidden:
+            return None
+        messages = [
+            replace(message, content=clauses.command)
+            if message.role == "user" and message.content == run.text
+            else message
+            for message in request.messages
+        ]
+        return replace(request, messages=tuple(messages))
+
+    async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
+        clauses = self._clauses(run)
+        if call.name not in _acting_tools():
+            return None
+        if clauses.excepted:
+            arguments = json.loads(call.arguments) | {EXCEPT: clauses.excepted}
+            call = replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        if problem := clauses.problem or self._problem(run, clauses, call):
+            run.notes[self.name] = replace(clauses, problem=problem)
+            return Deny(problem)
+        if clauses.is_scheduled:
+            return Deny("The command is scheduled as a whole.")
+        if clauses.in_s is not None:
+            run.notes[self.name] = replace(clauses, is_scheduled=True, asks_then=self._needs_yes(call))
+            minutes, seconds = divmod(clauses.in_s, 60)
+            length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
+            scheduled = {slot: count for slot, count in length.items() if count} | {
+                "conversation_command": clauses.later
+            }
+            return ToolCall(call.id, _LATER, json.dumps(scheduled, ensure_ascii=False))
+        return call if clauses.excepted else None
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
+        clauses = self._clauses(run)
+        if clauses.is_scheduled and (call.name in _acting_tools() or (call.name == _LATER and not outcome.is_error)):
+            will = "will ask you whether to" if clauses.asks_then else "will"
+            return Answer(sentence(f"{clauses.when} I {will} {brief(clauses.later)}"))
+        if call.name not in _acting_tools():
+            return None
+        if clauses.problem:
+            return Answer(clauses.problem)
+        if clauses.for_s is None or outcome.is_error or not (back := self._way_back(call)):
+            return None
+        run.notes[self.name] = replace(clauses, for_s=None)
+        try:
+            self._timers.start(clauses.for_s, command=back)
+        except (HomeError, StateError) as error:
+            return Answer(f"{_spoken(outcome)} {sentence(error.message)}")
+        return Answer(f"{_spoken(outcome)} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
+
+    def _clauses(self, run: Run) -> Clauses:
+        clauses = run.notes.get(self.name)
+        return clauses if isinstance(clauses, Clauses) else Clauses(run.text)
+
+    def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
+        """Why the clauses cannot be applied to a call, or ""."""
+        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
+        if _STOP.match(run.text) and any(entity.domain in _MOVING for entity in intent.entities):
+            return _NO_STOPPING
+        if clauses.in_s is not None:
+            return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
+        return _NO_WAY_BACK if clauses.for_s is not None and not self._way_back(call) else ""
+
+    def _way_back(self, call: ToolCall) -> str:
+        """The command that undoes a call, or ""."""
+        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
+        if intent.answer is not None or not intent.entities:
+            return ""
+        verbs = {_undoing_verb(call.name, entity) for entity in intent.entities}
+        verb = verbs.pop() if len(verbs) == 1 else ""
+        return f"{verb} {listed([the(entity) for entity in intent.entities], 'and')}" if verb else ""
+
+    def _kind_of(self, excepted: str) -> str:
+        try:
+            domains = {entity.domain for entity in excepted_entities(self._house(), excepted)}
+        except HomeError:
+            return "everything"
+        return "the lights" if domains == {"light"} else "everything"
+
+
+def _spoken(outcome: ToolOutcome) -> str:
+    """The sentence of an outcome, which the model reads as a JSON string."""
+    return str(json.loads(outcome.content)) if outcome.content.startswith('"') else outcome.content
+
+
+_UNDONE = {
+    ("turn_on", "cover"): "close",
+    ("turn_off", "cover"): "open",
+    ("turn_on", "valve"): "close",
+    ("turn_off", "lock"): "lock",
+    ("turn_on", "lock"): "",
+    ("turn_on", "scene"): "",
+    ("turn_on", "script"): "",
+}
+_UNDOING = {
+    "turn_on": "turn off",
+    "turn_off": "turn on",
+    "media_pause": "resume",
+    "media_player_mute": "unmute",
+    "media_player_unmute": "mute",
+}
+
+
+def _undoing_verb(tool: str, entity: Entity) -> str:
+    return _UNDONE.get((tool, entity.domain), _UNDOING.get(tool, ""))

@@ -1,0 +1,180 @@
+"""What a command says about exceptions, times and conditions is applied, or the command is not run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.agents import AgentResult, LLMAgent
+from edgevox.home.intents.clauses import Clauses, CommandClauses, parse_clauses
+from edgevox.llm.hooks_slm import default_slm_hooks
+from edgevox.testing import ScriptedModel
+from tests.home.conftest import NOW, Bench
+
+MINUTE_S = 60
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "excepted"),
+    [
+        ("Turn off all the lights except the kitchen.", "Turn off all the lights", "the kitchen"),
+        ("turn on all lamps but not the floor lamp", "turn on all lamps", "the floor lamp"),
+        ("turn off everything but the bedroom lamp", "turn off everything", "the bedroom lamp"),
+        ("turn off the lights but leave the desk lamp on", "turn off the lights", "the desk lamp"),
+        ("except for the kitchen, turn off all the lights", "turn off all the lights", "the kitchen"),
+        ("everything downstairs except the tv off", "everything downstairs off", "the tv"),
+        ("close the blinds apart from those in the kitchen", "close the blinds", "the kitchen"),
+    ],
+)
+def test_an_exception_is_separated_from_the_command(text: str, command: str, excepted: str) -> None:
+    assert parse_clauses(text, NOW) == Clauses(command, excepted)
+
+
+@pytest.mark.parametrize(
+    ("text", "later", "minutes"),
+    [
+        ("turn off the floor lamp at 11 pm", "turn off the floor lamp", 235),
+        ("in ten minutes turn off the tv", "turn off the tv", 10),
+        ("tomorrow at 7 am, open the curtains", "open the curtains", 715),
+        ("set the thermostat to 20 at ten", "set the thermostat to 20", 175),
+        ("turn off the light in the kitchen in ten minutes", "turn off the light in the kitchen", 10),
+        ("close the blinds at 8 except in the kitchen", "close the blinds except the kitchen", 55),
+        ("turn on the oven at 8 for 20 minutes", "turn on the oven for 20 minutes", 55),
+    ],
+)
+def test_a_time_is_separated_and_other_clauses_stay_for_later(text: str, later: str, minutes: int) -> None:
+    clauses = parse_clauses(text, NOW)
+    assert (clauses.later, clauses.in_s, clauses.problem) == (later, minutes * MINUTE_S, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn on the heating when I get home",
+        "if it gets below 18 degrees turn on the heating",
+        "once the washing machine is done, turn off the plug",
+        "turn the lights off at sunset",
+        "turn off the lights every weekday at 10 pm",
+        "mow the lawn tomorrow",
+        "turn on the lights in the morning",
+        "turn off all the other lights",
+        "turn off the lights except the kitchen and turn on the fan",
+    ],
+)
+def test_a_clause_that_cannot_be_applied_is_a_problem(text: str) -> None:
+    assert parse_clauses(text, NOW).problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn off the light on the desk",
+        "turn on the lights in the kitchen",
+        "turn off the lights for the night",
+        "turn on the night light",
+        "turn on the lights if you can",
+        "set the thermostat at 20",
+        "dim the lights at 50 percent",
+        "is the light on at ten",
+        "set a timer for five minutes",
+        "remind me to turn off the oven at ten",
+        "add everything but the milk to my list",
+        "what is on except the tv",
+        "when did I turn on the fan",
+    ],
+)
+def test_other_sentences_reach_the_model_as_they_are(text: str) -> None:
+    clauses = parse_clauses(text, NOW)
+    assert clauses.is_plain
+    assert clauses.command == text
+
+
+class Talk:
+    """An agent with the home's tools, whose model writes the given call whatever it reads."""
+
+    def __init__(self, bench: Bench, *calls: tuple[str, dict[str, object]]) -> None:
+        bodies = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]
+        self.model = ScriptedModel(["\n".join(f"<tool_call>\n{body}\n</tool_call>" for body in bodies)])
+        clauses = CommandClauses(bench.home.house, bench.timers, lambda: NOW, bench.executor.needs_confirmation)
+        self.agent = LLMAgent(
+            "test", tools=bench.executor, hooks=(*default_slm_hooks(), clauses), model=self.model, parsers=("hermes",)
+        )
+
+    async def say(self, text: str) -> AgentResult:
+        return await self.agent.run(text)
+
+
+def lights_on(bench: Bench, area: str | None = None) -> set[str]:
+    lights = (entity for entity in bench.home.house().entities if entity.domain == "light" and entity.state == "on")
+    return {entity.name for entity in lights if area in (None, entity.area)}
+
+
+async def test_an_excepted_room_keeps_its_lights(bench: Bench) -> None:
+    await bench.say("turn_on", domain="light")
+    before, kitchen = lights_on(bench), lights_on(bench, "kitchen")
+    talk = Talk(bench, ("turn_off", {"domain": "light"}))
+    result = await talk.say("turn off all the lights except the kitchen")
+    assert lights_on(bench) == kitchen < before
+    assert talk.model.requests[0].messages[-1].content == "turn off all the lights"
+    assert json.loads(result.calls[0].arguments) == {"domain": "light", "except": "the kitchen"}
+
+
+async def test_the_rest_means_the_kind_of_what_is_left(bench: Bench) -> None:
+    await bench.say("turn_on", domain="light")
+    talk = Talk(bench, ("turn_off", {"domain": "light"}))
+    await talk.say("leave the kitchen light on and turn off the rest")
+    assert talk.model.requests[0].messages[-1].content == "turn off all the lights"
+    assert {name.casefold() for name in lights_on(bench)} == {"kitchen light"}
+
+
+async def test_an_unknown_exception_changes_nothing(bench: Bench) -> None:
+    before = lights_on(bench)
+    result = await Talk(bench, ("turn_off", {"domain": "light"})).say("turn off all the lights except the sauna")
+    assert lights_on(bench) == before
+    assert "sauna" in result.reply
+
+
+async def test_a_command_with_a_time_runs_later_and_once(bench: Bench) -> None:
+    before = lights_on(bench)
+    talk = Talk(bench, ("turn_off", {"name": "desk lamp"}), ("turn_off", {"name": "kitchen light"}))
+    result = await talk.say("turn off the desk lamp and the kitchen light at 11 pm")
+    [timer] = bench.timers.all()
+    assert (timer.command, timer.length_s) == ("turn off the desk lamp and the kitchen light", 235 * MINUTE_S)
+    assert lights_on(bench) == before
+    assert result.reply == "At eleven tonight I will turn off the desk lamp and the kitchen light."
+
+
+async def test_a_risky_command_is_asked_about_when_its_time_comes(bench: Bench) -> None:
+    result = await Talk(bench, ("turn_off", {"name": "front door", "domain": "lock"})).say(
+        "unlock the front door at ten"
+    )
+    assert [timer.command for timer in bench.timers.all()] == ["unlock the front door"]
+    assert result.reply == "At ten tonight I will ask you whether to unlock the front door."
+
+
+async def test_a_command_for_a_while_is_undone_later(bench: Bench) -> None:
+    result = await Talk(bench, ("turn_on", {"name": "hallway light"})).say("turn on the hallway light for five minutes")
+    [timer] = bench.timers.all()
+    assert (timer.command, timer.length_s) == ("turn off the hallway light", 5 * MINUTE_S)
+    assert result.reply == "The hallway light is on. In 5 minutes I will turn off the hallway light."
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [
+        ("stop the garage door", "turn_off", {"name": "garage door"}),
+        ("dim the desk lamp to 10 percent for an hour", "light_set", {"name": "desk lamp", "brightness": 10}),
+        ("turn on the desk lamp when I get home", "turn_on", {"name": "desk lamp"}),
+        ("mow the lawn tomorrow", "lawn_mower_start_mowing", {}),
+    ],
+)
+async def test_what_cannot_be_done_as_said_is_not_done(
+    bench: Bench, text: str, tool: str, arguments: dict[str, object]
+) -> None:
+    before = bench.home.house()
+    result = await Talk(bench, (tool, arguments)).say(text)
+    assert bench.home.house() == before
+    assert not bench.timers.all()
+    assert [call.name for call in result.calls] == [tool]
+    assert result.reply
