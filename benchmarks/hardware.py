@@ -17,8 +17,13 @@ def describe() -> str:
 
 # What decides how fast quantised weights are; processors with the same name differ in it.
 _INSTRUCTION_SETS = {
-    "avx2": "AVX2", "avx512f": "AVX-512", "avx512_vnni": "VNNI", "avx_vnni": "AVX-VNNI", "asimddp": "dotprod", "i8mm": "i8mm",
-}  # fmt: skip
+    "avx2": "AVX2",
+    "avx512f": "AVX-512",
+    "avx512_vnni": "VNNI",
+    "avx_vnni": "AVX-VNNI",
+    "asimddp": "dotprod",
+    "i8mm": "i8mm",
+}
 
 
 def _instruction_sets() -> list[str]:
