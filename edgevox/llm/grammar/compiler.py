@@ -13,11 +13,13 @@ from edgevox.llm.grammar import numbers, strings
 from edgevox.llm.grammar.language import (
     EMPTY,
     NEVER,
+    Alt,
     Node,
     Rules,
     Text,
     UnsupportedSchema,
     alt,
+    choices_of,
     one_of_texts,
     optional,
     repeat,
@@ -363,8 +365,10 @@ class SchemaCompiler:
                     before[written] = seq(there, then)
                 elif then == tails[written]:
                     before[written] = seq(optional(there), then)
-                else:
-                    before[written] = alt(seq(there, then), tails[written])
+                elif then is NEVER:
+                    before[written] = tails[written]
+                else:  # not `alt`, which compares whole tails
+                    before[written] = Alt((seq(there, then), *choices_of(tails[written])))
             if len(before) > 1:
                 # Several paths lead to the same rest: it becomes one rule.
                 before = {at: self._rules.add(f"{name}-rest", node) if at else node for at, node in before.items()}

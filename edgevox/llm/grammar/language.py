@@ -92,10 +92,11 @@ class Rules:
         """Return a reference to `node` under the wanted name, or a similar one."""
         if node is NEVER or isinstance(node, Ref) or (isinstance(node, Text) and not token):
             return node
-        if (node, token) not in self._names:
+        name = self._names.get((node, token))
+        if name is None:
             name = self._names[node, token] = self.reserve(wanted)
             self.by_name[name] = Rule(node, token)
-        return Ref(self._names[node, token])
+        return Ref(name)
 
     def once(self, key: Hashable, build: Callable[[], Node]) -> Node:
         """Return the cached result of `build` for this key."""
