@@ -6,6 +6,7 @@ import dataclasses
 import json
 import time
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 import pytest
 
@@ -22,7 +23,9 @@ from edgevox.llm.tool_parsers import (
     parse_tool_calls_from_content,
     register_detector,
 )
-from edgevox.llm.tool_parsers.json_calls import JsonCalls
+from edgevox.llm.tool_parsers.base import Forms
+from edgevox.llm.tool_parsers.json_calls import JsonCalls, json_between
+from edgevox.llm.tool_parsers.notation import Wrapper
 from tests.tool_parsing.cases import tools
 
 TIMER = '<tool_call>{"name": "set_timer", "arguments": {"minutes": "3"}}</tool_call>'
@@ -55,6 +58,30 @@ def test_a_registered_format_is_read(star_format: str) -> None:
     raw = StarDetector().render([ToolCall("", "set_timer", '{"minutes": 3}')])
     assert [call.name for call in parse_reply(raw, preset_parsers=(star_format,), tools=tools()).calls] == ["set_timer"]
     assert [call.name for call in parse_reply(raw, tools=tools()).calls] == ["set_timer"]
+
+
+def test_a_format_described_by_a_table_is_read_as_it_is_written() -> None:
+    class TableDetector(BaseFormatDetector):
+        forms: ClassVar[Forms] = {"@@": (json_between("@@", "@@"),)}
+        wrapper = Wrapper(("@@",), head='@@{"name": "', tail="}@@")
+
+    call = ToolCall("", "set_timer", '{"minutes": 3}')
+    register_detector("table", TableDetector)
+    try:
+        raw = TableDetector().render([call])
+        reply = parse_reply(f"Sure. {raw}", preset_parsers=("table",), tools=tools())
+    finally:
+        del DETECTORS["table"]
+    assert raw == '@@{"name": "set_timer", "arguments": {"minutes": 3}}@@'
+    assert [(item.name, item.arguments) for item in reply.calls] == [(call.name, call.arguments)]
+    assert reply.text == "Sure. "
+
+
+@pytest.mark.parametrize("format_name", DETECTORS)
+def test_a_call_without_arguments_is_written_with_an_empty_object(format_name: str) -> None:
+    detector = DETECTORS[format_name]()
+    empty, spelled = ToolCall("abcdefghi", "get_time", ""), ToolCall("abcdefghi", "get_time", "{}")
+    assert detector.render([empty]) == detector.render([spelled])
 
 
 def test_a_name_cannot_be_taken_twice(star_format: str) -> None:

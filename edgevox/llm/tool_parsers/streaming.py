@@ -377,14 +377,9 @@ def parse_tool_calls_from_content(
 
 def openai_call(call: ToolCallItem) -> dict[str, Any]:
     """Return a call in the form of the chat completions API."""
-    written: dict[str, Any] = {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments},
-    }
-    if call.error is not None:
-        written["error"] = call.error
-    return written
+    function = {"name": call.name, "arguments": call.arguments}
+    error = {} if call.error is None else {"error": call.error}
+    return {"id": call.id, "type": "function", "function": function, **error}
 
 
 def register_detector(name: str, cls: object) -> None:

@@ -71,13 +71,12 @@ class HarmonyMessage(BracketBody):
     def _other(self, at_end: bool) -> Verdict | None:
         """Skip a message to another recipient, such as code: it is not spoken."""
         found = any_of(_ENDS).search(self.text, self.pos)
-        end = -1 if found is None else found.start()
-        if end < 0 and not at_end:
+        if found is None and not at_end:
             keep = max(self.pos, len(self.text) - max(map(len, _ENDS)))
             self._parts.append(self.text[self.pos : keep])
             self.pos = keep
             return Verdict.MORE
-        end = len(self.text) if end < 0 else end
+        end = len(self.text) if found is None else found.start()
         written = "".join((*self._parts, self.text[self.pos : end])).strip()
         self.pos = end
         problem = "the arguments are not JSON" if written else None
