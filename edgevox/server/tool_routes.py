@@ -130,7 +130,7 @@ class ToolRoutes:
     async def list(self, request: Request) -> Response:
         """GET /v1/tools."""
         self._access.require_token(request, "read")
-        tools = self._executor.registry.openai_schemas() if self._executor else ()
+        tools = self._executor.native_definitions if self._executor else ()
         return JSONResponse({"object": "list", "data": list(tools)})
 
     async def call(self, request: Request) -> Response:

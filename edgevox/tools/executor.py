@@ -22,7 +22,7 @@ from cachetools import TLRUCache
 
 from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ToolCall
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.tools.calls import ResolvedCall, resolve_call
 from edgevox.tools.policy import (
     CONFIRM_WITHIN_S,
@@ -110,6 +110,11 @@ class ToolExecutor:
         self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
         self._memo: TLRUCache[_MemoKey, ToolResult] = TLRUCache(_MAX_MEMOIZED, _memoized_until_s, clock)
         self._runner = Runner()
+
+    @property
+    def native_definitions(self) -> tuple[JsonObject, ...]:
+        """The tools in the form of a chat request."""
+        return self.registry.openai_schemas()
 
     def resolve(self, call: ToolCall) -> ResolvedCall:
         """Parse, validate and resolve a call once, for `dispatch`; errors are in the result."""
