@@ -22,7 +22,7 @@ from cachetools import TLRUCache
 
 from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ToolCall
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.tools.calls import ResolvedCall, resolve_call
 from edgevox.tools.policy import (
     CONFIRM_WITHIN_S,
@@ -97,8 +97,6 @@ class ToolExecutor:
         *,
         rule: ConfirmationPolicy | None = None,
         timeout_s: float = TIMEOUT_S,
-        max_parallel: int = MAX_PARALLEL,
-        max_depth: int = MAX_DEPTH,
         max_result_chars: int = MAX_RESULT_CHARS,
         confirm_within_s: float = CONFIRM_WITHIN_S,
         stats: ToolStats | None = None,
@@ -108,12 +106,15 @@ class ToolExecutor:
         self.stats = stats or ToolStats()
         self._rule = rule or ConfirmationPolicy()
         self._timeout_s = timeout_s
-        self._max_parallel = max_parallel
-        self._max_depth = max_depth
         self._max_result_chars = max_result_chars
         self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
         self._memo: TLRUCache[_MemoKey, ToolResult] = TLRUCache(_MAX_MEMOIZED, _memoized_until_s, clock)
         self._runner = Runner()
+
+    @property
+    def native_definitions(self) -> tuple[JsonObject, ...]:
+        """The tools in the form of a chat request."""
+        return self.registry.openai_schemas()
 
     def resolve(self, call: ToolCall) -> ResolvedCall:
         """Parse, validate and resolve a call once, for `dispatch`; errors are in the result."""
@@ -155,7 +156,7 @@ class ToolExecutor:
     ) -> tuple[ToolResult, ...]:
         """Run the calls of one reply in parallel, up to a limit; the results are in the order of the calls."""
         # One semaphore per batch: a tool that makes calls itself would deadlock on a shared one.
-        places = asyncio.Semaphore(self._max_parallel)
+        places = asyncio.Semaphore(MAX_PARALLEL)
 
         async def one(call: ToolCall | ResolvedCall) -> ToolResult:
             async with places:
@@ -268,8 +269,8 @@ class ToolExecutor:
             cancel = cancel or outer.cancel
             turn_id = turn_id or outer.turn_id
         depth = 1 if outer is None else outer.depth + 1
-        if depth > self._max_depth:
-            raise _CallRejected("bad_request", f"tools called each other {self._max_depth} deep: no further")
+        if depth > MAX_DEPTH:
+            raise _CallRejected("bad_request", f"tools called each other {MAX_DEPTH} deep: no further")
         if not caller.may(tool.needed_scope):
             raise _CallRejected(
                 "token_scope_insufficient",

@@ -87,9 +87,9 @@ def _quoted(text: str, max_chars: int) -> str:
     return f"{written} (cut: the beginning of {len(text):,} characters)" if is_cut else written
 
 
-def sentence(text: str, *, max_chars: int = MAX_RESULT_CHARS) -> str:
+def sentence(text: str) -> str:
     """An error text for the model, sanitized and cut."""
-    return sanitize_tool_output(text if len(text) <= max_chars else f"{text[:max_chars]}…")
+    return sanitize_tool_output(text if len(text) <= MAX_RESULT_CHARS else f"{text[:MAX_RESULT_CHARS]}…")
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON

@@ -54,8 +54,7 @@ Outcome: TypeAlias = Returned | Raised | Stopped
 class Runner:
     """Runs tools, and counts the abandoned runs that have not ended. Belongs to one event loop."""
 
-    def __init__(self, *, grace_s: float = GRACE_S) -> None:
-        self._grace_s = grace_s
+    def __init__(self) -> None:
         self._abandoned: Counter[str] = Counter()
 
     def abandoned(self, name: str) -> int:
@@ -96,7 +95,7 @@ class Runner:
         """Stop a run; True if it had to be abandoned, as a thread always is."""
         if isinstance(running, asyncio.Task):
             running.cancel()
-            await asyncio.wait((running,), timeout=self._grace_s)
+            await asyncio.wait((running,), timeout=GRACE_S)
             if running.done():
                 return False
         self._abandoned[name] += 1

@@ -670,7 +670,7 @@ async def test_what_is_wrong_with_a_choice_of_types_names_them_all() -> None:
 
 
 async def test_the_model_is_given_all_tools_in_openais_form() -> None:
-    definitions = executor(echo, set_light).registry.openai_schemas()
+    definitions = executor(echo, set_light).native_definitions
     assert [definition["function"]["name"] for definition in definitions] == ["echo", "set_light"]
 
 

@@ -86,8 +86,7 @@ class McpServers:
         self._settings = settings or McpSettings()
         self._adjust = adjust
         self._has_prefixes = len(specs) > 1
-        self._relevant: RelevantTools | None = None
-        self._relevant_of: tuple[Tool, ...] = ()
+        self._relevant = RelevantTools((), max_tools=self._settings.max_offered)
         self._servers = [_Server(spec, self._is_approved(spec)) for spec in specs]
         starts = StartSlots()
         for server in self._servers:
@@ -104,7 +103,18 @@ class McpServers:
                 self._offer_approved(server)
 
     def reports(self) -> tuple[ServerReport, ...]:
-        return tuple(self._report(server) for server in self._servers)
+        return tuple(
+            ServerReport(
+                server.spec.id,
+                server.spec.shown,
+                server.supervisor.state if server.is_approved else "unapproved",
+                tools=server.names,
+                waiting=server.waiting,
+                left_out=dict(server.left_out),
+                reason=server.problem or server.supervisor.reason,
+            )
+            for server in self._servers
+        )
 
     def offered(self, sentence: str) -> tuple[str, ...]:
         """The names of all tools to offer for this sentence; those of servers are selected by relevance.
@@ -114,9 +124,8 @@ class McpServers:
         of_servers = {name for server in self._servers for name in server.names}
         away = {name for server in self._servers if server.supervisor.state == "away" for name in server.names}
         here = tuple(tool for tool in self._registry if tool.name in of_servers - away)
-        if self._relevant is None or self._relevant_of != here:
+        if self._relevant.tools != here:
             self._relevant = RelevantTools(here, max_tools=self._settings.max_offered)
-            self._relevant_of = here
         own = (name for name in self._registry.names if name not in of_servers)
         return (*own, *self._relevant.names(sentence))
 
@@ -225,14 +234,3 @@ class McpServers:
                 names.append(tool.name)
         server.definitions = definitions
         server.names = tuple(names)
-
-    def _report(self, server: _Server) -> ServerReport:
-        return ServerReport(
-            server.spec.id,
-            server.spec.shown,
-            server.supervisor.state if server.is_approved else "unapproved",
-            tools=server.names,
-            waiting=server.waiting,
-            left_out=dict(server.left_out),
-            reason=server.problem or server.supervisor.reason,
-        )

@@ -23,6 +23,8 @@ State: TypeAlias = Literal["starting", "ready", "away", "stopped"]
 OnTools: TypeAlias = Callable[[tuple[Definition, ...]], Awaitable[None]]
 
 _STOP_S = 5.0
+_STARTS_AT_ONCE = 4
+_START_SLOT_S = 3.0
 _LONGEST_PAUSE_S = 60.0
 # The tools are listed no more often than this, however often a server announces changes.
 _SHORTEST_REFRESH_S = 1.0
@@ -188,16 +190,15 @@ def _import_connected() -> Callable[..., AbstractAsyncContextManager[McpSession]
 class StartSlots:
     """Limits concurrent starts: a machine that starts thirty servers at once answers nobody."""
 
-    def __init__(self, *, at_once: int = 4, at_most_s: float = 3.0) -> None:
-        self._places = asyncio.Semaphore(at_once)
-        self._at_most_s = at_most_s
+    def __init__(self) -> None:
+        self._places = asyncio.Semaphore(_STARTS_AT_ONCE)
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[None, None]:
         """Hold a slot inside the block, for a limited time: a silent server does not block the others."""
         await self._places.acquire()
         loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._at_most_s, self._places.release)
+        timer = loop.call_later(_START_SLOT_S, self._places.release)
         try:
             yield
         finally:

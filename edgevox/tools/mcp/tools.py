@@ -138,19 +138,19 @@ class RelevantTools:
     """Selects tools by relevance, with an index built once; create a new one when the tools change."""
 
     def __init__(self, tools: Sequence[Tool], *, max_tools: int, max_chars: int = MAX_CHARS) -> None:
-        self._tools = tools
+        self.tools = tools
         self._max_tools = max_tools
         self._max_chars = max_chars
 
     @property
     def are_few(self) -> bool:
         """Whether all of them fit into every prompt."""
-        return len(self._tools) <= self._max_tools and sum(self._chars) <= self._max_chars
+        return len(self.tools) <= self._max_tools and sum(self._chars) <= self._max_chars
 
     def names(self, sentence: str) -> tuple[str, ...]:
         """The tools to offer, in order; with "", those that are offered for every sentence."""
         if self.are_few:
-            return tuple(tool.name for tool in self._tools)
+            return tuple(tool.name for tool in self.tools)
         query = any_word_query(sentence, most=_MAX_WORDS)
         ranked = self._index.execute(_RANKED, (*_WEIGHTS, query, self._max_tools)).fetchall() if query else []
         chosen: list[int] = []
@@ -160,18 +160,18 @@ class RelevantTools:
             if score <= _ENOUGH * ranked[0][1] and self._chars[place] <= room:
                 chosen.append(place)
                 room -= self._chars[place]
-        return tuple(self._tools[place].name for place in sorted(chosen))
+        return tuple(self.tools[place].name for place in sorted(chosen))
 
     @cached_property
     def _chars(self) -> list[int]:
-        return [len(json.dumps(tool.openai_schema)) for tool in self._tools]
+        return [len(json.dumps(tool.openai_schema)) for tool in self.tools]
 
     @cached_property
     def _index(self) -> sqlite3.Connection:
         index = sqlite3.connect(":memory:", check_same_thread=False)
         weakref.finalize(self, index.close)
         index.execute(_CREATE)
-        texts = ((tool.name, tool.description, " ".join(tool.parameters.get("properties", ()))) for tool in self._tools)
+        texts = ((tool.name, tool.description, " ".join(tool.parameters.get("properties", ()))) for tool in self.tools)
         index.executemany(
             "insert into tools (rowid, name, description, parameters) values (?, ?, ?, ?)",
             ((place, *map(_spaced, text)) for place, text in enumerate(texts)),

@@ -37,12 +37,8 @@ MAX_BYTES_PER_S = 16_000_000
 MAX_INVALID_MESSAGES = 20
 
 
-class RateLimitExceeded(ConnectionError):
-    """The server sends too much."""
-
-
-class TooManyInvalidMessages(ConnectionError):
-    """The server repeatedly sends invalid messages."""
+class LimitExceeded(ConnectionError):
+    """The server sends too much, or nothing but invalid messages."""
 
 
 class RateLimit:
@@ -56,16 +52,16 @@ class RateLimit:
         self._invalid = 0
 
     def count(self, size: int, *, is_message: bool = True) -> None:
-        """Raises RateLimitExceeded, and TooManyInvalidMessages after too many invalid ones in a row."""
+        """Raises LimitExceeded, also after too many invalid messages in a row."""
         if (now_s := self._clock()) - self._began_s >= 1.0:
             self._began_s, self._messages, self._bytes = now_s, 0, 0
         self._messages += 1
         self._bytes += size
         if self._messages > MAX_MESSAGES_PER_S or self._bytes > MAX_BYTES_PER_S:
-            raise RateLimitExceeded("it sends too many messages")
+            raise LimitExceeded("it sends too many messages")
         self._invalid = 0 if is_message else self._invalid + 1
         if self._invalid > MAX_INVALID_MESSAGES:
-            raise TooManyInvalidMessages("its output is not valid MCP")
+            raise LimitExceeded("its output is not valid MCP")
 
 
 _STDERR_TAIL_BYTES = 2_000
@@ -166,7 +162,7 @@ async def _forward(
             flow.count(size, is_message=message is not None)
             if message is not None:
                 await inbox.send(message)
-    except (RateLimitExceeded, TooManyInvalidMessages) as error:
+    except LimitExceeded as error:
         process.problem = str(error)
     except ValueError:
         process.problem = f"one of its messages exceeds {MAX_MESSAGE_BYTES:,} bytes"

@@ -31,49 +31,49 @@ _ARMED = ("armed_away", "armed_home", "armed_night", "armed_vacation", "armed_cu
 
 def _sensor(config: DiscoveryConfig) -> Component:
     """A number or text, with an optional unit."""
-    it = Component(config, "state_topic")
+    device = Component(config, "state_topic")
     unknown = states({})
-    it.subscribe(
+    device.subscribe(
         "state_topic", "value_template", lambda text: unknown(text) or {"state": text[:_MAX_STATE_CHARS]}, "state"
     )
-    return it
+    return device
 
 
 def _binary_sensor(config: DiscoveryConfig) -> Component:
-    it = Component(config, "state_topic")
+    device = Component(config, "state_topic")
     reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
-    it.subscribe("state_topic", "value_template", states(reported), "state")
-    return it
+    device.subscribe("state_topic", "value_template", states(reported), "state")
+    return device
 
 
 def _button(config: DiscoveryConfig, payload: str) -> Component:
     """Scenes and buttons: a command without a state."""
-    it = Component(config, "command_topic")
-    it.sends(("turn_on",), payload)
-    it.refuses(("turn_off",), "cannot be turned off")
-    return it
+    device = Component(config, "command_topic")
+    device.sends(("turn_on",), payload)
+    device.refuses(("turn_off",), "cannot be turned off")
+    return device
 
 
 def _switch(
     config: DiscoveryConfig, template: str = "value_template", parse: Callable[[str], str] | None = None
 ) -> Component:
     """An on/off device; `parse` finds the state in a message."""
-    it = Component(config, "command_topic")
+    device = Component(config, "command_topic")
     on, off = config.text("payload_on", "ON"), config.text("payload_off", "OFF")
     reported = {config.text("state_on") or on: "on", config.text("state_off") or off: "off"}
 
     def read(text: str) -> Values:
         return states(reported)(text if parse is None or text in reported else parse(text))
 
-    it.subscribe("state_topic", template, read, "state")
-    it.sends(("turn_on",), on, "on")
-    it.sends(("turn_off",), off, "off")
-    return it
+    device.subscribe("state_topic", template, read, "state")
+    device.sends(("turn_on",), on, "on")
+    device.sends(("turn_off",), off, "off")
+    return device
 
 
 def _siren(config: DiscoveryConfig) -> Component:
     """A switch whose messages may be JSON objects with a state."""
-    it = _switch(config, "state_value_template", lambda text: str(json.loads(text)["state"]))
+    device = _switch(config, "state_value_template", lambda text: str(json.loads(text)["state"]))
     verbs: Mapping[Verb, str] = {"turn_on": "on", "turn_off": "off"}
     for verb, state in verbs.items():
         payload = config.text(f"payload_{state}", state.upper())
@@ -81,57 +81,57 @@ def _siren(config: DiscoveryConfig) -> Component:
         template = "command_off_template" if has_own else "command_template"
         if not config.has(template):
             payload = json.dumps({"state": payload})
-        it.sends((verb,), payload, state, template=template, state=payload)
-    return it
+        device.sends((verb,), payload, state, template=template, state=payload)
+    return device
 
 
 def _humidifier(config: DiscoveryConfig) -> Component:
-    it = _switch(config, "state_value_template")
-    _subscribe_number(it, "current_humidity")
-    return it
+    device = _switch(config, "state_value_template")
+    _subscribe_number(device, "current_humidity")
+    return device
 
 
-def _subscribe_number(it: Component, name: str) -> None:
-    it.subscribe(f"{name}_topic", f"{name}_template", numbers(name), name)
+def _subscribe_number(device: Component, name: str) -> None:
+    device.subscribe(f"{name}_topic", f"{name}_template", numbers(name), name)
 
 
 def _lock(config: DiscoveryConfig) -> Component:
     """A lock; it counts as locked when it reports so, not while it turns."""
-    it = Component(config, "command_topic")
+    device = Component(config, "command_topic")
     known = ("locked", "unlocked", "locking", "unlocking", "jammed")
     reported = {config.text(f"state_{state}", state.upper()): state for state in known}
-    it.subscribe("state_topic", "value_template", states(reported), "state")
-    it.sends(("turn_on",), config.text("payload_lock", "LOCK"), "locked", code="")
-    it.sends(("turn_off",), config.text("payload_unlock", "UNLOCK"), "unlocked", code="")
+    device.subscribe("state_topic", "value_template", states(reported), "state")
+    device.sends(("turn_on",), config.text("payload_lock", "LOCK"), "locked", code="")
+    device.sends(("turn_off",), config.text("payload_unlock", "UNLOCK"), "unlocked", code="")
     if config.has("code_format"):
-        it.refuses(("turn_on", "turn_off"), _NEEDS_CODE)
-    return it
+        device.refuses(("turn_on", "turn_off"), _NEEDS_CODE)
+    return device
 
 
 def _alarm_panel(config: DiscoveryConfig) -> Component:
     """An alarm panel; arms in away mode if supported, and is "arming" while it counts down."""
-    it = Component(config, "command_topic")
+    device = Component(config, "command_topic")
     known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
-    it.subscribe("state_topic", "value_template", plain_states(*known), "state")
+    device.subscribe("state_topic", "value_template", plain_states(*known), "state")
     offered = config.texts("supported_features")
     for armed in _ARMED:
         way = armed.removeprefix("armed_")
         if not offered or f"arm_{way}" in offered:
             payload = config.text(f"payload_arm_{way}", f"ARM_{way.upper()}")
-            it.sends(("turn_on",), payload, armed, *_ARMED, "arming", action=payload, code="")
+            device.sends(("turn_on",), payload, armed, *_ARMED, "arming", action=payload, code="")
             break
     payload = config.text("payload_disarm", "DISARM")
-    it.sends(("turn_off",), payload, "disarmed", action=payload, code="")
-    for verb in tuple(it.commands):
+    device.sends(("turn_off",), payload, "disarmed", action=payload, code="")
+    for verb in tuple(device.commands):
         needed = "code_arm_required" if verb == "turn_on" else "code_disarm_required"
         if config.has("code") and config.flag(needed, default=True):
-            it.refuses((verb,), _NEEDS_CODE)
-    return it
+            device.refuses((verb,), _NEEDS_CODE)
+    return device
 
 
 def _vacuum(config: DiscoveryConfig) -> Component:
     """A vacuum, which reports in one JSON object."""
-    it = Component(config)
+    device = Component(config)
     read_state = plain_states("cleaning", "docked", "paused", "idle", "returning", "error")
 
     def read(text: str) -> Values:
@@ -141,49 +141,49 @@ def _vacuum(config: DiscoveryConfig) -> Component:
             values["battery"] = battery
         return values
 
-    it.subscribe("state_topic", "value_template", read, "state")
-    it.sends(("turn_on", "start"), config.text("payload_start", "start"), "cleaning", template="")
+    device.subscribe("state_topic", "value_template", read, "state")
+    device.sends(("turn_on", "start"), config.text("payload_start", "start"), "cleaning", template="")
     home = config.text("payload_return_to_base", "return_to_base")
-    it.sends(("turn_off", "dock"), home, "returning", "docked", template="")
-    it.refuses(("clean_area",), "cannot be sent to one room")
-    return it
+    device.sends(("turn_off", "dock"), home, "returning", "docked", template="")
+    device.refuses(("clean_area",), "cannot be sent to one room")
+    return device
 
 
 def _lawn_mower(config: DiscoveryConfig) -> Component:
-    it = Component(config)
+    device = Component(config)
     known = plain_states("mowing", "docked", "paused", "returning", "error")
-    it.subscribe("activity_state_topic", "activity_value_template", known, "state")
+    device.subscribe("activity_state_topic", "activity_value_template", known, "state")
 
     def sends(command: str, *verbs: Verb, done: tuple[str, ...]) -> None:
-        it.sends(verbs, command, *done, topic=f"{command}_command_topic", template=f"{command}_command_template")
+        device.sends(verbs, command, *done, topic=f"{command}_command_topic", template=f"{command}_command_template")
 
     sends("start_mowing", "turn_on", "start", done=("mowing",))
     sends("dock", "turn_off", "dock", done=("returning", "docked"))
-    return it
+    return device
 
 
 def _fan(config: DiscoveryConfig) -> Component:
-    it = _switch(config, "state_value_template")
+    device = _switch(config, "state_value_template")
     # The range begins with the slowest speed; below it is off.
     low, high = config.number("speed_range_min", 1) - 1, config.number("speed_range_max", 100)
     read = numbers("percentage", percent(low, high))
-    it.subscribe("percentage_state_topic", "percentage_value_template", read, "percentage")
+    device.subscribe("percentage_state_topic", "percentage_value_template", read, "percentage")
 
     def set_speed(target: Entity, values: Attributes) -> Command:
         wanted = int(values["percentage"])
         if config.topic("percentage_command_topic") is None:
             raise unsupported(target, "change its speed")
         if wanted == 0:
-            return it.commands["turn_off"](target, {})
-        on = () if target.state == "on" else it.commands["turn_on"](target, {}).messages
+            return device.commands["turn_off"](target, {})
+        on = () if target.state == "on" else device.commands["turn_on"](target, {}).messages
         speed = max(1, of_percent(wanted, low, high))
-        message = it.publish("percentage_command_topic", speed, "percentage_command_template")
+        message = device.publish("percentage_command_topic", speed, "percentage_command_template")
         step = 100 / max(1.0, high - low)
-        is_done = it.when(state=one_of("on"), percentage=about(wanted, within=step / 2 + 1))
+        is_done = device.when(state=one_of("on"), percentage=about(wanted, within=step / 2 + 1))
         return Command((*on, message), {"state": "on", "percentage": wanted}, is_done)
 
-    it.commands["set_speed"] = set_speed
-    return it
+    device.commands["set_speed"] = set_speed
+    return device
 
 
 _MODES = ("auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool")
@@ -193,15 +193,15 @@ _ON_MODES = ("heat", "heat_cool", "auto", "cool", "dry", "fan_only")
 
 def _climate(config: DiscoveryConfig) -> Component:
     """A climate device; its state is its mode."""
-    it = Component(config)
+    device = Component(config)
     is_fahrenheit = config.text("temperature_unit", "C").upper() == "F"
     low, high = (45.0, 95.0) if is_fahrenheit else (7.0, 35.0)
     low, high = config.number("min_temp", low), config.number("max_temp", high)
-    it.initial_values = {"min_temp": low, "max_temp": high, "unit": "°F" if is_fahrenheit else "°C"}
-    it.subscribe("mode_state_topic", "mode_state_template", plain_states(*_MODES), "state")
-    it.subscribe("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
-    _subscribe_number(it, "current_temperature")
-    _subscribe_number(it, "current_humidity")
+    device.initial_values = {"min_temp": low, "max_temp": high, "unit": "°F" if is_fahrenheit else "°C"}
+    device.subscribe("mode_state_topic", "mode_state_template", plain_states(*_MODES), "state")
+    device.subscribe("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
+    _subscribe_number(device, "current_temperature")
+    _subscribe_number(device, "current_humidity")
     modes = config.texts("modes") or _MODES
 
     def switch(target: Entity, state: str) -> Command:
@@ -209,11 +209,11 @@ def _climate(config: DiscoveryConfig) -> Component:
         mode = target.state if target.state in possible else next((one for one in possible if one in modes), "")
         if config.topic("power_command_topic"):
             payload = config.text(f"payload_{state}", state.upper())
-            message = it.publish("power_command_topic", payload, "power_command_template")
-            is_done = it.when(state=one_of(*possible))
+            message = device.publish("power_command_topic", payload, "power_command_template")
+            is_done = device.when(state=one_of(*possible))
         elif config.topic("mode_command_topic") and mode in modes:
-            message = it.publish("mode_command_topic", mode, "mode_command_template")
-            is_done = it.when(state=one_of(mode))
+            message = device.publish("mode_command_topic", mode, "mode_command_template")
+            is_done = device.when(state=one_of(mode))
         else:
             raise unsupported(target, f"be turned {state}")
         return Command((message,), {"state": mode or possible[0]}, is_done)
@@ -224,17 +224,17 @@ def _climate(config: DiscoveryConfig) -> Component:
             raise unsupported(target, "be set to a temperature")
         if not low <= temperature <= high:
             raise HomeError(sentence(f"{the(target)} goes from {number(low)} to {number(high)} degrees"))
-        message = it.publish("temperature_command_topic", temperature, "temperature_command_template")
+        message = device.publish("temperature_command_topic", temperature, "temperature_command_template")
         step = config.number("temp_step", 0.5)
-        is_done = it.when(temperature=about(temperature, within=step / 2 + 0.01))
+        is_done = device.when(temperature=about(temperature, within=step / 2 + 0.01))
         return Command((message,), {"temperature": temperature}, is_done)
 
-    it.commands = {
+    device.commands = {
         "turn_on": lambda target, values: switch(target, "on"),
         "turn_off": lambda target, values: switch(target, "off"),
         "set_temperature": set_temperature,
     }
-    return it
+    return device
 
 
 _WITHIN = 3  # percent; motors do not stop exactly
