@@ -46,7 +46,9 @@ class AudioEncoder:
     def __init__(self, form: AudioFormat, rate_hz: int) -> None:
         _media_type, container, codec, fixed_hz = FORMATS[form]
         self._file = _Growing()
-        self._container = av.open(self._file, "w", format=container, options={"flush_packets": "1"})
+        # Every packet is written at once, and without a chunk that names FFmpeg before the samples.
+        options = {"flush_packets": "1", "fflags": "+bitexact"}
+        self._container = av.open(self._file, "w", format=container, options=options)
         stream = self._container.add_stream(codec, rate=fixed_hz or rate_hz)
         assert isinstance(stream, av.AudioStream)
         stream.layout = "mono"
