@@ -56,7 +56,7 @@ class TurnRecords:
         self.last: TurnMetrics | None = None
         """The last local turn, not of an API client."""
         self.problem: StateError | None = None
-        self._log = log
+        self.turn_log = log
         self._on_change = on_change
 
     def keep(self, record: TurnMetrics) -> None:
@@ -64,16 +64,12 @@ class TurnRecords:
         self.log(record)
 
     def log(self, record: TurnMetrics) -> None:
-        self._note(partial(self._log.append, record))
-
-    def between(self, from_s: float, until_s: float) -> list[TurnMetrics]:
-        """Return the turns that ended in an interval, oldest first. Blocks. Raises StateError."""
-        return self._log.between(from_s, until_s)
+        self._note(partial(self.turn_log.append, record))
 
     def try_again(self) -> None:
         """Retry records that could not be written."""
         if self.problem is not None:
-            self._note(self._log.catch_up)
+            self._note(self.turn_log.catch_up)
 
     def _note(self, write: Callable[[], None]) -> None:
         before = self.problem
@@ -266,7 +262,7 @@ class AssistantRuntime:
                 self.folders,
                 toolbox,
                 engines=lambda: self._health.report(self.engines.states()),
-                turns=self.records.between,
+                turns=self.records.turn_log.between,
                 problem=lambda: self.record_problem,
             ),
         )

@@ -254,18 +254,15 @@ class AssistantService:
 
 
 def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
-    old, new = _flat(before.model_dump()), _flat(after.model_dump())
+    old, new = _by_dotted_name(before), _by_dotted_name(after)
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
 
 
-def _flat(values: JsonObject, prefix: str = "") -> dict[str, object]:
-    flat: dict[str, object] = {}
-    for name, value in values.items():
-        if isinstance(value, dict) and not prefix:
-            flat |= _flat(value, f"{name}.")
-        else:
-            flat[prefix + name] = value
-    return flat
+def _by_dotted_name(settings: Settings) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, value in settings.model_dump().items():
+        values |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
+    return values
 
 
 def _mute(session: ServiceSession, *, is_muted: bool) -> None:

@@ -27,7 +27,7 @@ from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues, split_at_pauses
-from edgevox.server.routes.audio import FORMATS, AudioFormat
+from edgevox.server.routes.audio import FORMATS, AudioEncoder, AudioFormat
 from edgevox.testing import ToneSynthesizer
 from tests.server.harness import TALKER, model, served, talking
 from tests.server.openai_chat import client
@@ -242,3 +242,10 @@ async def test_a_voice_that_fails_is_an_error_before_the_first_sound() -> None:
         for text in ("...", "\N{ZERO WIDTH SPACE}"):
             with pytest.raises(openai.BadRequestError):
                 await sound.audio.speech.create(model="tts-1", voice="x", input=text)
+
+
+def test_a_wav_stream_begins_with_the_plain_header_that_simple_clients_skip() -> None:
+    encoder = AudioEncoder("wav", 22_050)
+    head = encoder.feed(Audio(np.zeros(2_205, dtype=np.float32), 22_050))
+    assert (head[:4], head[8:16], head[36:40], len(head)) == (b"RIFF", b"WAVEfmt ", b"data", 44 + 2 * 2_205)
+    encoder.finish()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import secrets
 import tomllib
 from pathlib import Path
@@ -166,14 +165,10 @@ class Access:
 
 def is_local(connection: HTTPConnection) -> bool:
     """Return whether the client is on this machine and not behind a proxy."""
-    client = connection.client
-    try:
-        is_loopback = client is not None and ipaddress.ip_address(client.host).is_loopback
-    except ValueError:
+    client, headers = connection.client, connection.headers
+    if client is None or any(name in headers for name in _FORWARDED):
         return False
-    headers = connection.headers
-    is_direct = not any(name in headers for name in _FORWARDED)
-    return is_loopback and is_direct and is_loopback_name(host_name(headers.get("host", "")))
+    return is_loopback_name(client.host) and is_loopback_name(host_name(headers.get("host", "")))
 
 
 def client_key_of(connection: HTTPConnection, caller: Caller) -> ClientKey | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from edgevox.core.errors import (
@@ -20,11 +20,6 @@ from edgevox.core.errors import (
     UnknownTool,
 )
 from edgevox.core.types import JsonObject
-
-
-class ClientDisconnected(Exception):
-    """The client closed the connection before the answer."""
-
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +112,7 @@ async def _handle(request: Request, error: Exception) -> Response:
     match error:
         case ApiError() | EdgevoxError():
             return as_api_error(error).response(path)
-        case ClientDisconnected():
+        case ClientDisconnect():
             return Response(status_code=499)
         case HTTPException(status_code=404):
             shown = ApiError(404, "unknown_url", f"unknown URL {path}", headers=error.headers)
@@ -132,7 +127,7 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 
 HANDLERS: Mapping[Any, Any] = dict.fromkeys(
-    (ApiError, ClientDisconnected, EdgevoxError, HTTPException, Exception), _handle
+    (ApiError, ClientDisconnect, EdgevoxError, HTTPException, Exception), _handle
 )
 
 

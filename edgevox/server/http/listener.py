@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
@@ -20,6 +19,7 @@ from websockets.frames import CloseCode
 
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError
+from edgevox.server.http.middleware import is_loopback_name
 from edgevox.server.websocket.protocol import FRAME_BYTES
 
 
@@ -165,7 +165,4 @@ def port_is_free(host: str, port: int) -> bool:
 
 def is_exposed(host: str) -> bool:
     """Return whether other machines can reach a server on this address."""
-    try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host != "localhost"
+    return not is_loopback_name(host)

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
-from edgevox.server.http.errors import ApiError, ClientDisconnected, as_api_error, invalid, shutdown_error
+from edgevox.server.http.errors import ApiError, as_api_error, invalid, shutdown_error
 
 BodyT = TypeVar("BodyT", bound="RequestBody")
 
@@ -29,7 +29,7 @@ class RequestBody(BaseModel):
 
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
-    """Read and validate the body. Raises ApiError and ClientDisconnected."""
+    """Read and validate the body. Raises ApiError and ClientDisconnect."""
     return validated(kind, await read_json(request))
 
 
@@ -44,13 +44,11 @@ def validated(kind: type[BodyT], content: object) -> BodyT:
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
-    """Read a JSON body. Raises ApiError and ClientDisconnected."""
+    """Read a JSON body. Raises ApiError and ClientDisconnect."""
     if content_type(request) != "application/json":
         raise ApiError(415, "unsupported_media_type", "the body must be application/json")
     try:
         return from_json(await request.body(), allow_inf_nan=False)
-    except ClientDisconnect:
-        raise ClientDisconnected from None
     except ValueError as error:
         raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
 
@@ -99,7 +97,7 @@ class _Stream(Response):
         async with aclosing(self._pieces):
             try:
                 await cancel_on_disconnect(receive, self._send(send))
-            except (ClientDisconnected, OSError):
+            except (ClientDisconnect, OSError):
                 return
             except asyncio.CancelledError:
                 await send(
@@ -128,7 +126,7 @@ async def _disconnected(receive: Receive) -> None:
 
 
 async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run `work`; cancel it and raise ClientDisconnected if the client disconnects first.
+    """Run `work`; cancel it and raise ClientDisconnect if the client disconnects first.
 
     The body of the request must have been read.
     """
@@ -136,4 +134,4 @@ async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, Resul
         await asyncio.wait((working, watching), return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise ClientDisconnected
+        raise ClientDisconnect

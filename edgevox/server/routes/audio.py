@@ -13,7 +13,7 @@ import av
 from pydantic import ConfigDict, Field, WithJsonSchema
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from edgevox.audio.files import decode_audio
@@ -21,7 +21,7 @@ from edgevox.core.types import Audio, JsonObject, Transcript
 from edgevox.server.assistant import DEFAULT_NAMES
 from edgevox.server.engine_queues import joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.auth import client_key_of
-from edgevox.server.http.errors import ApiError, ClientDisconnected, check_model, invalid
+from edgevox.server.http.errors import ApiError, check_model, invalid
 from edgevox.server.http.wire import RequestBody, cancel_on_disconnect, content_type, read_body, sse_response, validated
 from edgevox.server.routes import ENGINE_ERRORS, JSON, ApiRoute, ServerContext
 from edgevox.tools.policy import Caller
@@ -46,7 +46,9 @@ class AudioEncoder:
     def __init__(self, form: AudioFormat, rate_hz: int) -> None:
         _media_type, container, codec, fixed_hz = FORMATS[form]
         self._file = _Growing()
-        self._container = av.open(self._file, "w", format=container, options={"flush_packets": "1"})
+        # Every packet is written at once, and without a chunk that names FFmpeg before the samples.
+        options = {"flush_packets": "1", "fflags": "+bitexact"}
+        self._container = av.open(self._file, "w", format=container, options=options)
         stream = self._container.add_stream(codec, rate=fixed_hz or rate_hz)
         assert isinstance(stream, av.AudioStream)
         stream.layout = "mono"
@@ -120,15 +122,13 @@ class TranscriptionForm(RequestBody):
 
 
 async def _read_form(request: Request) -> tuple[TranscriptionForm, bytes]:
-    """Read the fields and the file. Raises ApiError and ClientDisconnected."""
+    """Read the fields and the file. Raises ApiError and ClientDisconnect."""
     if content_type(request) != "multipart/form-data":
         raise ApiError(415, "unsupported_media_type", "the body must be multipart/form-data")
     try:
         async with request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES) as fields:
             form = validated(TranscriptionForm, dict(fields))
             return form, await form.file.read()
-    except ClientDisconnect:
-        raise ClientDisconnected from None
     except HTTPException as error:
         raise ApiError(400, "invalid_form", f"the form cannot be read: {error.detail}") from None
 

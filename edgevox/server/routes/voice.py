@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import TypeAlias
 
 from pydantic import Field
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -22,7 +22,7 @@ from edgevox.core.types import SAMPLE_RATE_HZ, Audio, JsonObject, to_pcm16
 from edgevox.dialogue import Pipeline
 from edgevox.server.assistant import VoiceSession, VoiceSessionFactory
 from edgevox.server.http.auth import client_key_of
-from edgevox.server.http.errors import ApiError, ClientDisconnected
+from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, content_type, read_body, sse_event, sse_response
 from edgevox.server.routes import ENGINE_ERRORS, EVENTS, HISTORY, ApiRoute, ServerContext
 from edgevox.server.websocket.audio import WebSocketAudioSource
@@ -213,16 +213,12 @@ async def _answer(pipeline: Pipeline, question: Question) -> None:
 
 
 async def _read_question(request: Request, factory: VoiceSessionFactory) -> Question:
-    """Read the request, text or audio. Raises ApiError, AudioError and ClientDisconnected."""
+    """Read the request, text or audio. Raises ApiError, AudioError and ClientDisconnect."""
     if not content_type(request).startswith("audio/"):
         return (await read_body(request, VoiceTurnBody)).text.strip()
     if not factory.listens:
         raise ApiError(404, "audio_not_served", "this server has no STT: it was started without audio")
-    try:
-        content = await request.body()
-    except ClientDisconnect:
-        raise ClientDisconnected from None
-    return await asyncio.to_thread(decode_audio, content, max_s=_LONGEST_S)
+    return await asyncio.to_thread(decode_audio, await request.body(), max_s=_LONGEST_S)
 
 
 _STILL_HERE_S = 15.0

@@ -240,7 +240,7 @@ def test_a_wrong_token_is_said_and_another_can_be_given(household: Household, vi
     visitor.open("about:blank")
     visitor.open(f"{household.url}/#token=edgevox-not-one-that-is-known")
     visitor.until(lambda: visitor.one("#key").is_displayed())
-    assert "not known" in visitor.text("#key-why")
+    assert "is unknown" in visitor.text("#key-why")
     visitor.one("#key-field").send_keys(TOKEN + "\n")
     visitor.until_connected()
     assert not visitor.one("#key").is_displayed()
