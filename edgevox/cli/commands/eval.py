@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -244,17 +244,9 @@ async def _run_all(
     for plan in plans:
         own = context.with_flags({"llm.seed": context.flags.get("llm.seed", _SEED), **plan.flags, **_SETTINGS})
         async with open_runtime(own, ["llm"], adapter=plan.adapter) as runtime:
-            preset, llm = runtime.preset, own.settings.llm
-            model = ModelProfile(
-                runtime.engines.llm,
-                parsers=preset.tool_call_parsers,
-                policy=plan.policy or preset.tool_choice_policy,
-                tools_as=preset.tools_as,
-                sampling=llm.sampling,
-                stop=preset.stop,
-                thinking=llm.thinking,
-            )
-            name = (llm.remote_url and llm.remote_model) or (llm.model.stem if llm.model else preset.name)
+            profile, llm = runtime.assistant().profile, own.settings.llm
+            model = replace(profile, policy=plan.policy or profile.policy)
+            name = (llm.remote_url and llm.remote_model) or (llm.model.stem if llm.model else runtime.preset.name)
             name = f"{name} + {plan.adapter.stem}" if plan.adapter else name
             await _run_plan(name, model, cases, examined, own)
 
