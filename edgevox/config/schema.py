@@ -36,15 +36,10 @@ class Setting:
     description: str
     default: object
     example: object
+    schema: Mapping[str, Any]
+    """The allowed values as JSON Schema."""
     expected: str
-    is_list: bool
-    is_table: bool
     _adapter: TypeAdapter[Any]
-
-    @property
-    def schema(self) -> Mapping[str, Any]:
-        """The allowed values as JSON Schema."""
-        return self._adapter.json_schema()
 
     def from_toml(self, value: object) -> object:
         """Validate a TOML value, without type coercion. Raises ValueError."""
@@ -58,9 +53,9 @@ class Setting:
         Lists and tables are comma-separated: `lock=screen, light=never`.
         """
         items = [item.strip() for item in text.split(",") if item.strip()]
-        if self.is_list:
+        if self.schema.get("type") == "array":
             return self.from_toml(items)
-        if self.is_table:
+        if self.schema.get("type") == "object":
             table = {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in items)}
             return self._checked(text, lambda: self._adapter.validate_strings(table))
         return self._checked(text, lambda: self._adapter.validate_strings(text))
@@ -138,9 +133,8 @@ def _setting(name: str, section: str, field: FieldInfo) -> Setting:
         description=field.description or "",
         default=field.default,
         example=field.examples[0] if field.examples else None,
+        schema=schema,
         expected=_expected(schema),
-        is_list=schema.get("type") == "array",
-        is_table=schema.get("type") == "object",
         _adapter=adapter,
     )
 
