@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -27,7 +27,7 @@ _TYPE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
     """One setting: its dotted name, allowed values and default."""
 
@@ -36,15 +36,22 @@ class Setting:
     description: str
     default: object
     example: object
-    expected: str
-    is_list: bool
-    is_table: bool
-    _adapter: TypeAdapter[Any]
+    _field: FieldInfo
 
-    @property
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        annotated: Any = Annotated[self._field.annotation, self._field]  # includes the field's limits
+        return TypeAdapter(annotated, config=ConfigDict(allow_inf_nan=False))
+
+    @cached_property
     def schema(self) -> Mapping[str, Any]:
         """The allowed values as JSON Schema."""
         return self._adapter.json_schema()
+
+    @property
+    def expected(self) -> str:
+        """The allowed values in words."""
+        return _expected(self.schema)
 
     def from_toml(self, value: object) -> object:
         """Validate a TOML value, without type coercion. Raises ValueError."""
@@ -58,9 +65,9 @@ class Setting:
         Lists and tables are comma-separated: `lock=screen, light=never`.
         """
         items = [item.strip() for item in text.split(",") if item.strip()]
-        if self.is_list:
+        if self.schema.get("type") == "array":
             return self.from_toml(items)
-        if self.is_table:
+        if self.schema.get("type") == "object":
             table = {key.strip(): value.strip() for key, _, value in (item.partition("=") for item in items)}
             return self._checked(text, lambda: self._adapter.validate_strings(table))
         return self._checked(text, lambda: self._adapter.validate_strings(text))
@@ -129,20 +136,8 @@ def suggestions(name: str) -> list[str]:
 
 
 def _setting(name: str, section: str, field: FieldInfo) -> Setting:
-    annotated: Any = Annotated[field.annotation, field]  # includes the field's limits
-    adapter: TypeAdapter[Any] = TypeAdapter(annotated, config=ConfigDict(allow_inf_nan=False))
-    schema = adapter.json_schema()
-    return Setting(
-        name=name,
-        section=section,
-        description=field.description or "",
-        default=field.default,
-        example=field.examples[0] if field.examples else None,
-        expected=_expected(schema),
-        is_list=schema.get("type") == "array",
-        is_table=schema.get("type") == "object",
-        _adapter=adapter,
-    )
+    example = field.examples[0] if field.examples else None
+    return Setting(name, section, field.description or "", field.default, example, field)
 
 
 def _expected(schema: Mapping[str, Any]) -> str:

@@ -69,7 +69,11 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value]) ->
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
     # Refuse an edit whose result differs from the intended one, whatever the layout of the file.
-    if _parsed(new_text) != table | {section: table.get(section, {}) | values}:
+    try:
+        is_safe = tomllib.loads(new_text) == table | {section: table.get(section, {}) | values}
+    except tomllib.TOMLDecodeError:
+        is_safe = False
+    if not is_safe:
         lines = " and ".join(_line(key, value) for key, value in values.items())
         raise ConfigError(f"the layout of {path} does not allow a safe edit", hint=f"add {lines}")
     try:
@@ -83,7 +87,8 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value]) ->
 def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
     """The text with these values in the section, replacing existing or commented-out lines."""
     lines = text.splitlines()
-    header = next((number for number, line in enumerate(lines) if _names(line, section)), None)
+    names_section = re.compile(rf"\s*\[\s*{section}\s*\]")
+    header = next((number for number, line in enumerate(lines) if names_section.match(line)), None)
     if header is None:
         lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
         header = len(lines) - 1
@@ -99,16 +104,5 @@ def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _names(line: str, section: str) -> bool:
-    return re.match(rf"\s*\[\s*{section}\s*\]", line) is not None
-
-
 def _line(key: str, value: Value) -> str:
     return f"{key} = {json.dumps(value, ensure_ascii=False)}"
-
-
-def _parsed(text: str) -> object:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None

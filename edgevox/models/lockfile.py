@@ -19,10 +19,12 @@ from edgevox.core.errors import ChecksumMismatch, ModelError
 from edgevox.models.download import commit_file, sha256_of
 
 
-class FileRecord(BaseModel):
-    """One file as first downloaded; `revision` is its commit on the hub, if it came from there."""
-
+class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileRecord(_Record):
+    """One file as first downloaded; `revision` is its commit on the hub, if it came from there."""
 
     bytes: int
     sha256: str
@@ -30,10 +32,8 @@ class FileRecord(BaseModel):
     revision: str | None = None
 
 
-class OptimisedRecord(BaseModel):
+class OptimisedRecord(_Record):
     """A copy made here: its source file, llama.cpp version and merged adapter."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     bytes: int
     sha256: str
@@ -45,19 +45,15 @@ class OptimisedRecord(BaseModel):
     adapter_scale: float | None = None
 
 
-class WeightSpeed(BaseModel):
+class WeightSpeed(_Record):
     """Tokens per CPU second of one thread with a small model: in a batch of 16, and one by one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     batch_tokens_s: float
     single_tokens_s: float
 
 
-class ProcessorRecord(BaseModel):
+class ProcessorRecord(_Record):
     """The speed of each weight type on a processor, with the llama.cpp version of the measurement."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     llama_build: str
     speeds: dict[str, WeightSpeed]

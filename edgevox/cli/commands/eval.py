@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from edgevox.cli.ui.progress import ProgressLine
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.events import EngineName
 from edgevox.core.files import data_path
-from edgevox.engines import EngineLimits
 from edgevox.eval import Case, read_suite, run_cases
 from edgevox.eval.report import ModelResults, figures, rows, tables, wrong_recordings
 from edgevox.eval.speech import (
@@ -33,7 +31,6 @@ from edgevox.eval.speech import (
     sound_of,
 )
 from edgevox.eval.synthetic_speech import NOISE_KINDS, AssistantVoice, EspeakVoice, EvalVoice
-from edgevox.llm.remote import WIRE_FORMAT, RemoteModel, read_key
 from edgevox.llm.tool_choice import ToolChoicePolicy
 
 _SUITES = ("tests", "eval")
@@ -110,7 +107,7 @@ def _positive(text: str) -> int:
 )
 def evaluate(args: argparse.Namespace, context: Context) -> None:
     cases = _cases(args)
-    plans = _plans(args)
+    plans = _plans(args, context)
     examined: list[ModelResults] = []
     try:
         if args.speech:
@@ -222,21 +219,23 @@ def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
 class _Plan:
     """A model to evaluate; `flags` are the settings that select it."""
 
-    flags: dict[str, object] = field(default_factory=dict)
+    flags: dict[str, object]
+    policy: ToolChoicePolicy | None
     adapter: Path | None = None
-    remote: str | None = None
-    model: str | None = None
-    policy: ToolChoicePolicy | None = None
 
 
-def _plans(args: argparse.Namespace) -> list[_Plan]:
+def _plans(args: argparse.Namespace, context: Context) -> list[_Plan]:
     if args.remote and (args.adapter or args.preset or not args.model):
         raise ConfigError("--remote needs --model, without a preset or adapter", hint="give the model's name")
-    flags: dict[str, object] = {} if args.preset is None else {"preset": args.preset}
-    if args.model and not args.remote:
-        flags["llm.model"] = Path(args.model)
-    first = _Plan(flags, args.adapter, args.remote, args.model, args.policy)
-    return [first, *(_Plan({"preset": name}, policy=args.policy) for name in args.baseline)]
+    flags: dict[str, object]
+    if args.remote:
+        # The prompt and the temperature are those of the local model, so that figures can be compared.
+        own = context.settings.llm
+        flags = {"llm.temperature": own.temperature, "llm.instructions": own.instructions}
+        flags |= {"llm.remote_url": args.remote, "llm.remote_model": args.model}
+    else:
+        flags = {key: value for key, value in (("preset", args.preset), ("llm.model", args.model)) if value}
+    return [_Plan(flags, args.policy, args.adapter), *(_Plan({"preset": name}, args.policy) for name in args.baseline)]
 
 
 async def _run_all(
@@ -244,34 +243,10 @@ async def _run_all(
 ) -> None:
     for plan in plans:
         own = context.with_flags({"llm.seed": context.flags.get("llm.seed", _SEED), **plan.flags, **_SETTINGS})
-        llm, limits = own.settings.llm, own.settings.engines
-        if plan.remote is not None:
-            assert plan.model is not None
-            async with RemoteModel(
-                plan.remote,
-                plan.model,
-                kind=llm.remote_kind,
-                key=read_key(llm, os.environ),
-                extra=json.loads(llm.remote_extra),
-                limits=EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s),
-            ) as remote:
-                model = ModelProfile(
-                    remote, parsers=(WIRE_FORMAT,), policy=plan.policy or "auto", sampling=llm.sampling
-                )
-                await _run_plan(plan.model, model, cases, examined, own)
-            continue
         async with open_runtime(own, ["llm"], adapter=plan.adapter) as runtime:
-            preset = runtime.preset
-            model = ModelProfile(
-                runtime.engines.llm,
-                parsers=preset.tool_call_parsers,
-                policy=plan.policy or preset.tool_choice_policy,
-                tools_as=preset.tools_as,
-                sampling=llm.sampling,
-                stop=preset.stop,
-                thinking=llm.thinking,
-            )
-            name = llm.model.stem if llm.model else preset.name
+            profile, llm = runtime.assistant().profile, own.settings.llm
+            model = replace(profile, policy=plan.policy or profile.policy)
+            name = (llm.remote_url and llm.remote_model) or (llm.model.stem if llm.model else runtime.preset.name)
             name = f"{name} + {plan.adapter.stem}" if plan.adapter else name
             await _run_plan(name, model, cases, examined, own)
 
