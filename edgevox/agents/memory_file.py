@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from edgevox.agents.conversation import Summary, TurnRecord, messages_as_json, messages_from_json
 from edgevox.core.errors import StateError
+from edgevox.core.files import inode
 
 FILE_NAME = "memory.sqlite"
 BROKEN_SUFFIX = ".broken"
@@ -48,7 +49,7 @@ class MemoryFile:
         self.path = path
         self.set_aside: Path | None = None
         """The new path of a damaged file that was replaced."""
-        self._inode = _inode(path)
+        self._inode = inode(path)
         self._connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
@@ -66,7 +67,7 @@ class MemoryFile:
     @property
     def is_deleted(self) -> bool:
         """Whether the file was removed or replaced; SQLite would keep writing to the unlinked one."""
-        return _inode(self.path) != self._inode
+        return inode(self.path) != self._inode
 
     @classmethod
     def open(cls, folder: Path) -> MemoryFile:
@@ -233,13 +234,6 @@ def _errors_explained(path: Path) -> Iterator[None]:
         yield
     except (OSError, Timeout, *_TROUBLE) as error:
         raise _unusable(path, error) from error
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return None
 
 
 def _set_aside(path: Path) -> Path:

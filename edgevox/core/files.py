@@ -114,6 +114,14 @@ def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> N
         beside.unlink(missing_ok=True)
 
 
+def inode(path: Path) -> int | None:
+    """The number of the file at `path`, which a new file there does not have; None if there is none."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
 def leftover_partials(path: Path) -> Iterator[Path]:
     """The temporary files that a power failure or the end of the process left beside `path`."""
     target = path.resolve()

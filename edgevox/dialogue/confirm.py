@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from typing import TypeAlias
 
@@ -26,7 +26,6 @@ from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
 from edgevox.tools.yes_no import Answer, decide_yes_no
-from edgevox.tts.sentences import SentenceSplitter
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]
 """Speaks a text; returns when its last sample was played."""
@@ -240,7 +239,7 @@ class Intercom:
     async def say(self, text: str) -> None:
         """Speak a text to its end. Raises EngineFailed, ModelError and AudioError."""
         cancel = CancelFlag()
-        async with self._one_at_a_time, aclosing(self._sounds(text, cancel)) as sounds:
+        async with self._one_at_a_time, aclosing(self._voice.speak_text(text, cancel, self._language)) as sounds:
             try:
                 await self._loudspeaker.play(sounds, cancel, lambda: None)
             finally:
@@ -281,10 +280,3 @@ class Intercom:
                     return None
         rest = endpointer.finish()
         return rest.audio if isinstance(rest, SpeechSegment) else None
-
-    async def _sounds(self, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-        splitter = SentenceSplitter(self._language)
-        for sentence in (*splitter.feed(text), *splitter.finish()):
-            async with aclosing(self._voice.speak(sentence, cancel, self._language)) as pieces:
-                async for piece in pieces:
-                    yield piece

@@ -16,6 +16,7 @@ from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, cancel_tasks, next_item
 from edgevox.core.types import Audio, SynthesisRequest, TtsService
 from edgevox.tts.normalize import normalize_text
+from edgevox.tts.sentences import SentenceSplitter
 
 
 class Synthesizer:
@@ -42,6 +43,14 @@ class Synthesizer:
         if text:
             request = SynthesisRequest(text, self._speed, language)
             async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def speak_text(self, text: str, cancel: CancelFlag, language: str = ENGLISH) -> AsyncGenerator[Audio, None]:
+        """The audio of a text, sentence by sentence. Raises what `speak` raises."""
+        splitter = SentenceSplitter(language)
+        for sentence in (*splitter.feed(text), *splitter.finish()):
+            async with aclosing(self.speak(sentence, cancel, language)) as pieces:
                 async for piece in pieces:
                     yield piece
 
@@ -155,13 +164,13 @@ class SpeechOutput:
 
         The volume is not applied. Raises DeviceUnavailable.
         """
+        interjection = _Interjection(sounds, cancel)
         if self._interjections is not None:
-            interjection = _Interjection(sounds, cancel)
             self._interjections.append(interjection)
             self._on_interjection.set()
             return await interjection.is_given
         async with self._one_at_a_time:
-            await self._play(self._alone(sounds), cancel, lambda: None)
+            await self._play(self._interjected(interjection), cancel, lambda: None)
         return not cancel.is_set()
 
     async def sound_of(self, sentence: str) -> Audio:
@@ -188,11 +197,6 @@ class SpeechOutput:
             if self._sounds_until_s is not None:
                 self._silent_since_s = self._clock()
             self._sounds_until_s = None
-
-    async def _alone(self, sounds: Sequence[Audio]) -> AsyncGenerator[Audio, None]:
-        for sound in sounds:
-            self._give(sound)
-            yield sound
 
     async def _with_interjections(self, sounds: AsyncIterator[Audio]) -> AsyncGenerator[Audio, None]:
         following = next_item(sounds)

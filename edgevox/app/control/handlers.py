@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import assert_never
 
@@ -41,9 +41,8 @@ from edgevox.core.events import (
     TurnStarted,
 )
 from edgevox.core.turn import CancelFlag, Turn, background_task
-from edgevox.core.types import Audio, JsonObject
+from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
-from edgevox.tts.sentences import SentenceSplitter
 
 _LEVEL_EVERY_S = 0.1
 _STATUS_EVERY_S = 1.0
@@ -206,7 +205,7 @@ async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnecti
 async def _say(session: ServiceSession, request: Say, connection: ControlConnection) -> JsonObject:
     cancel = CancelFlag()
     try:
-        async with aclosing(_sounds(session, request.text, cancel)) as sounds:
+        async with aclosing(session.runtime.voice().speak_text(request.text, cancel)) as sounds:
             if request.where == "here":
                 async for sound in sounds:
                     for note in audio_to_notes(sound):
@@ -218,15 +217,6 @@ async def _say(session: ServiceSession, request: Say, connection: ControlConnect
     finally:
         cancel.set()
     return {}
-
-
-async def _sounds(session: ServiceSession, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-    splitter = SentenceSplitter()
-    voice = session.runtime.voice()
-    for sentence in (*splitter.feed(text), *splitter.finish()):
-        async with aclosing(voice.speak(sentence, cancel)) as pieces:
-            async for piece in pieces:
-                yield piece
 
 
 # --- talk

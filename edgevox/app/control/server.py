@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, read_request
 from edgevox.core.errors import AlreadyRunning, ControlError, EdgevoxError, StateError
+from edgevox.core.files import inode
 from edgevox.core.platform import has_hung_up, lock_exclusively, peer_uid, serve_unix, unix_socket, user_id
 from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
@@ -236,13 +237,6 @@ async def _recreate(folder: Path, held: ExitStack) -> socket.socket:
 
 
 async def _until_deleted(path: Path) -> None:
-    own = _inode(path)
-    while _inode(path) == own:  # noqa: ASYNC110  (no portable notification of deleted files)
+    own = inode(path)
+    while inode(path) == own:  # noqa: ASYNC110  (no portable notification of deleted files)
         await asyncio.sleep(_POLL_S)
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return None

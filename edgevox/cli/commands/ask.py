@@ -39,7 +39,6 @@ from edgevox.core.types import (
 )
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
 from edgevox.llm.tool_parsers import parse_reply
-from edgevox.tts.sentences import SentenceSplitter
 
 # Prefixes of the settings that affect an answer, and speech.
 _ASK_SETTINGS = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.", "memory.", "records.")
@@ -273,6 +272,10 @@ async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[Audio]:
         return [sound async for sound in sounds]
 
 
+def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+    return runtime.voice().speak_text(text, cancel, runtime.engines.voice_languages[0])
+
+
 async def _play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -> None:
     cancel = CancelFlag()
     try:
@@ -280,16 +283,6 @@ async def _play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -
             await speaker.play(sounds, cancel)
     finally:
         cancel.set()
-
-
-async def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-    language = runtime.engines.voice_languages[0]
-    splitter = SentenceSplitter(language)
-    voice = runtime.voice()
-    for sentence in (*splitter.feed(text), *splitter.finish()):
-        async with aclosing(voice.speak(sentence, cancel, language)) as pieces:
-            async for piece in pieces:
-                yield piece
 
 
 @Command(
