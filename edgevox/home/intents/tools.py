@@ -63,9 +63,11 @@ def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[To
             case "nevermind":
                 return Speech(_NEVER_MIND)
             case "get_current_time":
-                return Speech(handlers.current_time(now()))
+                time = now()
+                return Speech(f"It is {time.hour % 12 or 12}:{time:%M} {'am' if time.hour < 12 else 'pm'}.")
             case "get_current_date":
-                return Speech(handlers.current_date(now()))
+                date = now()
+                return Speech(f"It is {date:%A}, {date:%B} {date.day}, {date.year}.")
             case "broadcast":
                 await home.announce(str(arguments["message"]))
                 return Speech("Announced.")
