@@ -75,17 +75,14 @@ def current_call() -> CallContext | None:
     return _context.get()
 
 
+@dataclass(eq=False)
 class _CallRejected(Exception):
     """Ends a call without running its tool."""
 
-    def __init__(
-        self, code: ErrorCode, text: str, *, confirmation: PendingConfirmation | None = None, speech: str | None = None
-    ) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
-        self.confirmation = confirmation
-        self.speech = speech
+    code: ErrorCode
+    text: str
+    confirmation: PendingConfirmation | None = None
+    speech: str | None = None
 
 
 class ToolExecutor:
@@ -97,8 +94,6 @@ class ToolExecutor:
         *,
         rule: ConfirmationPolicy | None = None,
         timeout_s: float = TIMEOUT_S,
-        max_parallel: int = MAX_PARALLEL,
-        max_depth: int = MAX_DEPTH,
         max_result_chars: int = MAX_RESULT_CHARS,
         confirm_within_s: float = CONFIRM_WITHIN_S,
         stats: ToolStats | None = None,
@@ -108,8 +103,6 @@ class ToolExecutor:
         self.stats = stats or ToolStats()
         self._rule = rule or ConfirmationPolicy()
         self._timeout_s = timeout_s
-        self._max_parallel = max_parallel
-        self._max_depth = max_depth
         self._max_result_chars = max_result_chars
         self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
         self._memo: TLRUCache[_MemoKey, ToolResult] = TLRUCache(_MAX_MEMOIZED, _memoized_until_s, clock)
@@ -155,7 +148,7 @@ class ToolExecutor:
     ) -> tuple[ToolResult, ...]:
         """Run the calls of one reply in parallel, up to a limit; the results are in the order of the calls."""
         # One semaphore per batch: a tool that makes calls itself would deadlock on a shared one.
-        places = asyncio.Semaphore(self._max_parallel)
+        places = asyncio.Semaphore(MAX_PARALLEL)
 
         async def one(call: ToolCall | ResolvedCall) -> ToolResult:
             async with places:
@@ -268,8 +261,8 @@ class ToolExecutor:
             cancel = cancel or outer.cancel
             turn_id = turn_id or outer.turn_id
         depth = 1 if outer is None else outer.depth + 1
-        if depth > self._max_depth:
-            raise _CallRejected("bad_request", f"tools called each other {self._max_depth} deep: no further")
+        if depth > MAX_DEPTH:
+            raise _CallRejected("bad_request", f"tools called each other {MAX_DEPTH} deep: no further")
         if not caller.may(tool.needed_scope):
             raise _CallRejected(
                 "token_scope_insufficient",

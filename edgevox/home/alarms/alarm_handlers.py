@@ -251,11 +251,9 @@ def _when(alarms: Alarms, kind: Kind, said: str) -> When:
 
 def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
     """An equal alarm that is already set: people repeat a request when they are not sure."""
-    for alarm in alarms.all():
-        is_same = (alarm.kind, alarm.label, alarm.repeat) == (kind, label, when.repeat)
-        if is_same and when.in_s is None and alarms.rings_s(alarm) == when.at.timestamp():
-            return alarm
-    return None
+    wanted = kind, label, when.repeat, when.at.timestamp()
+    same = (one for one in alarms.all() if (one.kind, one.label, one.repeat, alarms.rings_s(one)) == wanted)
+    return next(same, None) if when.in_s is None else None
 
 
 # --- cancelling
