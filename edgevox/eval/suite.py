@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from edgevox.core.errors import ConfigError, InvalidArguments, describe_faults
 from edgevox.core.types import JsonObject
@@ -22,9 +23,11 @@ from edgevox.tools import ToolRegistry
 from edgevox.tools.calls import read_arguments
 
 
-class _Named(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
+
+class _Named(_Strict):
     name: str = Field(min_length=1)
     aliases: tuple[str, ...] = ()
 
@@ -39,10 +42,8 @@ class _Entity(_Named):
     area: str | None = None
 
 
-class HomeSpec(BaseModel):
+class HomeSpec(_Strict):
     """A home in JSON. Floors and areas are referred to by name, case-insensitively."""
-
-    model_config = ConfigDict(extra="forbid")
 
     floors: tuple[_Named, ...] = ()
     areas: tuple[_Area, ...] = ()
@@ -106,14 +107,21 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
+_Facts = Annotated[
+    Mapping[str, Any], BeforeValidator(lambda given: {"state": given} if isinstance(given, str) else given)
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """The expected calls (or none), and the expected state of the demo home afterwards."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     calls: tuple[Call, ...] = ()
     no_call: bool = False
     ordered: bool = False
-    state: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    state: Mapping[str, _Facts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,25 +194,14 @@ class _BadRow(Exception):
     """The row is invalid; the message says why."""
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Expect(_Line):
-    calls: tuple[Call, ...] = ()
-    no_call: bool = False
-    ordered: bool = False
-    state: dict[str, str | dict[str, Any]] = Field(default_factory=dict)
-
-
-class _Row(_Line):
+class _Row(_Strict):
     id: str = Field(min_length=1)
     category: str = Field(min_length=1)
     utterance: str = Field(min_length=1)
     tools: str | list[str | dict[str, Any]] | None = None
     tools_with_home: bool = False
     home: str | HomeSpec | None = None
-    expect: _Expect = Field(default_factory=_Expect)
+    expect: Expectation = Expectation()
     results: dict[str, Any] = Field(default_factory=dict)
     note: str = ""
 
@@ -226,7 +223,7 @@ class _Suite(BaseModel):
     homes: dict[str, HomeSpec] = Field(default_factory=dict)
 
 
-class _Header(_Line):
+class _Header(_Strict):
     suite: _Suite
 
 
@@ -238,7 +235,7 @@ class _Reader:
         self._folder = path.parent
         self._with_examples = with_examples
         self._suite = _Suite()
-        self._offers: dict[str, OfferedTools] = {}
+        self._offers: dict[tuple[str, bool, House | None], OfferedTools] = {}
         self._ids: set[str] = set()
         self._is_first = True
 
@@ -275,12 +272,14 @@ class _Reader:
 
     def _offer(self, row: _Row) -> OfferedTools:
         schemas = tuple(self._schemas(row))
-        home = self._home(row)
         has_home_tools = row.tools is None or row.tools_with_home
-        key = json.dumps([schemas, home if isinstance(home, str) else home.model_dump(), has_home_tools])
+        # External tools come without a home by default.
+        default = "demo" if has_home_tools else "none"
+        house = self._house(default if row.home is None else row.home)
+        key = json.dumps(schemas), has_home_tools, house
         if key not in self._offers:
             tools = tuple(tool_of_schema(schema, with_examples=self._with_examples) for schema in schemas)
-            self._offers[key] = OfferedTools(tools, has_home_tools, _house(home))
+            self._offers[key] = OfferedTools(tools, has_home_tools, house)
         return self._offers[key]
 
     def _schemas(self, row: _Row) -> Iterator[JsonObject]:
@@ -292,32 +291,26 @@ class _Reader:
             else:
                 raise _BadRow(f"plugin {tool} is not defined in the first line of the file")
 
-    def _home(self, row: _Row) -> HomeSpec | Literal["demo", "none"]:
-        match row.home:
-            case None:
-                # External tools come without a home by default.
-                return "demo" if row.tools is None or row.tools_with_home else "none"
-            case "demo" | "none":
-                return row.home
+    def _house(self, home: str | HomeSpec) -> House | None:
+        match home:
+            case "demo":
+                return _demo_house()
+            case "none":
+                return None
+            case str() if home not in self._suite.homes:
+                raise _BadRow(f"home {home} is not defined in the first line of the file")
             case str():
-                if row.home not in self._suite.homes:
-                    raise _BadRow(f"home {row.home} is not defined in the first line of the file")
-                return self._suite.homes[row.home]
-            case home:
-                return home
+                return self._suite.homes[home].house()
+            case _:
+                return home.house()
 
 
-def _house(home: HomeSpec | Literal["demo", "none"]) -> House | None:
-    match home:
-        case "demo":
-            return DemoHome().house()
-        case "none":
-            return None
-        case _:
-            return home.house()
+@cache
+def _demo_house() -> House:
+    return DemoHome().house()
 
 
-def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
+def _expectation(expect: Expectation, offer: OfferedTools) -> Expectation:
     tools = offer.registry
     calls = expect.calls
     if expect.no_call and calls:
@@ -326,16 +319,15 @@ def _expectation(expect: _Expect, offer: OfferedTools) -> Expectation:
         raise _BadRow("expect is empty: give calls, no_call or state")
     for call in calls:
         _check(call, tools)
-    if expect.state and offer.house != DemoHome().house():
+    if expect.state and offer.house != _demo_house():
         raise _BadRow("only the demo home has a state to compare")
-    state = {thing: {"state": wanted} if isinstance(wanted, str) else wanted for thing, wanted in expect.state.items()}
-    for thing in state:
-        if offer.house is not None and offer.house.entity(thing) is None:
+    for thing in expect.state:
+        if _demo_house().entity(thing) is None:
             raise _BadRow(f"the demo home has no entity {thing}")
     is_talk = bool(calls) and all(call.name == "respond" for call in calls)
     if expect.no_call or is_talk:
-        return Expectation(no_call=True, state=state)
-    return Expectation(calls, ordered=expect.ordered, state=state)
+        return Expectation(no_call=True, state=expect.state)
+    return expect
 
 
 def _check(call: Call, tools: ToolRegistry) -> None:

@@ -93,10 +93,9 @@ _LOUDEST = 0.99
 class Noise:
     """Noise of one kind; babble mixes several of `talk`, music is instrumental."""
 
-    def __init__(self, kind: NoiseKind, talk: Sequence[Audio], *, seed: int = 0) -> None:
+    def __init__(self, kind: NoiseKind, talk: Sequence[Audio]) -> None:
         self._kind = kind
         self._talk = tuple(sound.samples for sound in talk)
-        self._seed = seed
 
     def mix(
         self, sound: Audio, snr_db: float | None, key: str, *, before_s: float = _BEFORE_S, after_s: float = _AFTER_S
@@ -106,7 +105,7 @@ class Noise:
         clean = np.concatenate([around[0], sound.samples, around[1]])
         if snr_db is None:
             return Audio(clean, sound.rate_hz)
-        random = np.random.default_rng([self._seed, zlib.crc32(key.encode())])
+        random = np.random.default_rng([0, zlib.crc32(key.encode())])
         noise = self._noise(len(clean), sound.rate_hz, random)
         gain = _level(sound.samples) / (_level(noise) * 10 ** (snr_db / 20))
         mixed = clean + gain * noise

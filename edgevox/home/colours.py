@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import colorsys
 import math
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TypeAlias
 
+from edgevox.core.files import packaged_toml
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief
 
@@ -47,7 +46,7 @@ def nearest_name(rgb: Rgb) -> str:
 @cache
 def _tables() -> dict[str, dict[str, int]]:
     """The tables of the file with keys without spaces, and `spoken`: the colours of lights as they are written."""
-    tables = tomllib.loads((files(__package__) / "colours.toml").read_text(encoding="utf-8"))
+    tables = packaged_toml("home/colours.toml")
     joined = {part: {name.replace(" ", ""): value for name, value in table.items()} for part, table in tables.items()}
     return {**joined, "spoken": tables["lights"]}
 

@@ -87,10 +87,6 @@ class House:
         """The area with that id, or None."""
         return next((area for area in self.areas if area.id == area_id), None)
 
-    def floor(self, floor_id: str | None) -> Floor | None:
-        """The floor with that id, or None."""
-        return next((floor for floor in self.floors if floor.id == floor_id), None)
-
 
 Verb: TypeAlias = Literal[
     "turn_on", "turn_off", "set_light", "set_position", "set_temperature", "set_speed", "set_volume", "pause",

@@ -113,8 +113,8 @@ def _letters(text: str) -> int:
     return sum(1 if letter.isascii() else 3 if letter < "\u0800" else 12 for letter in text)
 
 
-def _by_name(places: tuple[_NamedT, ...]) -> tuple[_NamedT, ...]:
-    return tuple(sorted(places, key=lambda place: (place.name.casefold(), place.id)))
+def _by_name(places: Iterable[_NamedT]) -> list[_NamedT]:
+    return sorted(places, key=lambda place: (place.name.casefold(), place.id))
 
 
 MAX_MENTIONED = 8
@@ -228,9 +228,9 @@ class _FixedPrompt:
 
     key: _Names
     text: str
-    ids: frozenset[str]
-    names: tuple[str, ...]
-    all_names: tuple[str, ...]
+    ids: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    all_names: tuple[str, ...] = ()
 
 
 class HomePrompt:
@@ -262,19 +262,17 @@ class HomePrompt:
 
     def names(self) -> tuple[str, ...]:
         """Names for biasing the recogniser, most useful first; it takes as many as fit."""
-        fixed = self._current()
-        return fixed.names if fixed else ()
+        return self._current().names
 
     def all_names(self) -> tuple[str, ...]:
         """Every name and alias of the home, for correcting misheard names."""
-        fixed = self._current()
-        return fixed.all_names if fixed else ()
+        return self._current().all_names
 
-    def _current(self) -> _FixedPrompt | None:
+    def _current(self) -> _FixedPrompt:
         try:
             return self._fixed(self._house())
         except (HomeError, StateError):
-            return None
+            return _FixedPrompt((), self._with_prefix(HOME_INSTRUCTIONS))
 
     def _fixed(self, house: House) -> _FixedPrompt:
         last = self._last

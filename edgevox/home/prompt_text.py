@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from edgevox.home.entities import Area, Entity, House, Place
+from edgevox.home.entities import Entity, House, Place
 from edgevox.tools.sanitize import sanitize_tool_output
 
 HOME_PROMPT_VERSION = 3
@@ -36,7 +36,12 @@ def home_prompt(house: House) -> str:
 
 def area_lines(house: House) -> str:
     """The things alone: a line for each area that has any."""
-    return "\n".join(_area_lines(house))
+    lines = []
+    for area in (*sorted(house.areas, key=lambda area: (area.name.casefold(), area.id)), None):
+        here = [entity for entity in house.entities if house.area(entity.area) == area]
+        if here:
+            lines.append(f"{_called(area) if area else _NO_AREA}: {'; '.join(_by_kind(here))}")
+    return "\n".join(lines)
 
 
 def home_names(house: House) -> tuple[str, ...]:
@@ -60,14 +65,6 @@ def _floor_lines(house: House) -> Iterator[str]:
     for floor in sorted(house.floors, key=lambda floor: (floor.name.casefold(), floor.id)):
         areas = sorted(area.name for area in house.areas if area.floor == floor.id)
         yield f"{_called(floor)}: {', '.join(map(sanitize_name, areas))}"
-
-
-def _area_lines(house: House) -> Iterator[str]:
-    areas: list[Area | None] = [*sorted(house.areas, key=lambda area: (area.name.casefold(), area.id)), None]
-    for area in areas:
-        here = [entity for entity in house.entities if house.area(entity.area) == area]
-        if here:
-            yield f"{_called(area) if area else _NO_AREA}: {'; '.join(_by_kind(here))}"
 
 
 def _by_kind(entities: Iterable[Entity]) -> Iterator[str]:

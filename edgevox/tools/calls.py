@@ -144,10 +144,9 @@ def explain(problem: ValidationError, tool: Tool) -> str:
             return f"{field} must be {_shown(wanted)}, not {_shown(got)}"
         case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" as limit:
             return f"{field} must be {_LIMITS[limit]} {wanted}, not {_shown(got)}"
-        case "minLength" | "minItems":
-            return f"{field} must have at least {wanted} {_counted(problem)}"
-        case "maxLength" | "maxItems":
-            return f"{field} must have at most {wanted} {_counted(problem)}"
+        case "minLength" | "minItems" | "maxLength" | "maxItems" as limit:
+            bound = "at least" if limit.startswith("min") else "at most"
+            return f"{field} must have {bound} {wanted} {'characters' if isinstance(got, str) else 'entries'}"
         case "format":
             return f"{field} must be a {wanted}, not {_shown(got)}"
         case "pattern":
@@ -185,10 +184,6 @@ def _field(problem: ValidationError) -> str:
 
 def _either(kinds: Iterable[Any]) -> str:
     return " or ".join(_NAMED_TYPES.get(kind, f"a {kind}") for kind in kinds)
-
-
-def _counted(problem: ValidationError) -> str:
-    return "characters" if isinstance(problem.instance, str) else "entries"
 
 
 def _shown(value: object) -> str:

@@ -75,17 +75,14 @@ def current_call() -> CallContext | None:
     return _context.get()
 
 
+@dataclass(eq=False)
 class _CallRejected(Exception):
     """Ends a call without running its tool."""
 
-    def __init__(
-        self, code: ErrorCode, text: str, *, confirmation: PendingConfirmation | None = None, speech: str | None = None
-    ) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
-        self.confirmation = confirmation
-        self.speech = speech
+    code: ErrorCode
+    text: str
+    confirmation: PendingConfirmation | None = None
+    speech: str | None = None
 
 
 class ToolExecutor:
@@ -141,9 +138,7 @@ class ToolExecutor:
         `low_confidence_text` is the transcript behind the call if it may have been misheard: a call with side effects
         then waits for a yes to these words.
         """
-        return await self._finish(
-            call, caller, cancel, turn_id, confirmed=False, low_confidence_text=low_confidence_text
-        )
+        return await self._finish(call, CallContext(caller, turn_id, cancel, depth=1), low_confidence_text)
 
     async def dispatch_all(
         self,
@@ -188,7 +183,8 @@ class ToolExecutor:
         if isinstance(taken, Raised):
             return self._count(_error(call, "tool_denied", f"not confirmed: {taken.message}"))
         pending: PendingConfirmation = taken.value
-        return await self._finish(pending.resolved, pending.origin, cancel, pending.turn_id, confirmed=True)
+        context = CallContext(pending.origin, pending.turn_id, cancel, depth=1)
+        return await self._finish(pending.resolved, context, confirmed=True)
 
     def refuse(self, pending: PendingConfirmation, why: str = USER_SAID_NO) -> ToolResult:
         """End a call that was not confirmed; its result is spoken without another model call."""
@@ -202,18 +198,16 @@ class ToolExecutor:
     async def _finish(
         self,
         given: ToolCall | ResolvedCall,
-        caller: Caller,
-        cancel: CancelFlag | None,
-        turn_id: str,
-        *,
-        confirmed: bool,
+        context: CallContext,
         low_confidence_text: str = "",
+        *,
+        confirmed: bool = False,
     ) -> ToolResult:
         call = given.call if isinstance(given, ResolvedCall) else given
         started_s = time.monotonic()
         try:
             tool = self._tool(call.name)
-            context = self._context(tool, caller, cancel, turn_id)
+            context = self._checked_context(tool, context)
             resolved = given if isinstance(given, ResolvedCall) else self.resolve(given)
             result = await self._run(tool, resolved, context, confirmed, low_confidence_text)
         except _CallRejected as end:
@@ -261,15 +255,14 @@ class ToolExecutor:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise _CallRejected("bad_request", f"unknown_tool: there is no tool called {name[:_MAX_NAME_CHARS]}{hint}")
 
-    def _context(self, tool: Tool, caller: Caller, cancel: CancelFlag | None, turn_id: str) -> CallContext:
-        outer = current_call()
-        if outer is not None:
+    def _checked_context(self, tool: Tool, context: CallContext) -> CallContext:
+        if (outer := current_call()) is not None:
             # A tool cannot extend its permissions: it calls with those of its own caller.
-            caller = outer.caller
-            cancel = cancel or outer.cancel
-            turn_id = turn_id or outer.turn_id
-        depth = 1 if outer is None else outer.depth + 1
-        if depth > MAX_DEPTH:
+            context = CallContext(
+                outer.caller, context.turn_id or outer.turn_id, context.cancel or outer.cancel, outer.depth + 1
+            )
+        caller, cancel = context.caller, context.cancel
+        if context.depth > MAX_DEPTH:
             raise _CallRejected("bad_request", f"tools called each other {MAX_DEPTH} deep: no further")
         if not caller.may(tool.needed_scope):
             raise _CallRejected(
@@ -283,7 +276,7 @@ class ToolExecutor:
             raise _CallRejected("bad_request", f"{tool.name} is run by the client that offered it, not here")
         if (stuck := self._runner.abandoned(tool.name)) >= MAX_ABANDONED:
             raise _CallRejected("timeout", f"{tool.name} is switched off: {stuck} earlier calls do not end")
-        return CallContext(caller, turn_id, cancel, depth)
+        return context
 
     def _ask_if_needed(
         self, tool: Tool, resolved: ResolvedCall, level: ConfirmLevel, context: CallContext, low_confidence_text: str

@@ -95,7 +95,8 @@ class ConfirmationPolicy:
         if not tool.side_effects:
             return level
         if tool.confirm is None:
-            level = stricter(self.otherwise, "voice" if _is_risky_by_name(tool) else "never")
+            is_risky = not _RISKY_TOOL_WORDS.isdisjoint(_words(tool.name))
+            level = stricter(self.otherwise, "voice" if is_risky else "never")
         if targets is None:
             return stricter(level, "voice")
         for target in targets:
@@ -149,12 +150,12 @@ class PendingConfirmations:
         self, resolved: ResolvedCall, *, question: str, level: ConfirmLevel, origin: Caller, turn_id: str = ""
     ) -> PendingConfirmation:
         """Add a call that waits for a yes to `question`."""
-        expires_s = self._clock() + self._within_s
-        pending = PendingConfirmation(secrets.token_urlsafe(16), resolved, question, level, origin, turn_id, expires_s)
-        self._drop_expired()
-        while len(self._waiting) >= _MAX_PENDING:
-            del self._waiting[next(iter(self._waiting))]
-        self._waiting[pending.token] = pending
+        now_s = self._clock()
+        pending = PendingConfirmation(
+            secrets.token_urlsafe(16), resolved, question, level, origin, turn_id, now_s + self._within_s
+        )
+        waiting = [one for one in self._waiting.values() if now_s < one.expires_s]
+        self._waiting = {one.token: one for one in (*waiting[1 - _MAX_PENDING :], pending)}
         return pending
 
     def take(self, token: str, call: ToolCall, *, by: Caller, channel: Channel) -> PendingConfirmation:
@@ -179,11 +180,6 @@ class PendingConfirmations:
         """Drop a confirmation that was not given."""
         self._waiting.pop(token, None)
 
-    def _drop_expired(self) -> None:
-        now_s = self._clock()
-        for token in [token for token, one in self._waiting.items() if now_s >= one.expires_s]:
-            del self._waiting[token]
-
 
 def confirmation_question_for(tool: Tool, resolution: Resolution) -> str:
     """The spoken question. Exceptions of the tool's own `question` are not caught."""
@@ -198,22 +194,20 @@ def confirmation_question_for(tool: Tool, resolution: Resolution) -> str:
 
 def low_confidence_question(transcript: str) -> str:
     """The question before acting on words that may have been misheard."""
-    # A question inside a value would sound like part of ours.
-    words = re.sub(r"[?!.\s]+", " ", transcript).strip()
-    return sanitize_tool_output(f"Did you say: {words}?")
+    return sanitize_tool_output(f"Did you say: {_unpunctuated(transcript)}?")
 
 
 def _spoken(name: str, value: object) -> str:
     words = name.replace("_", " ")
     if isinstance(value, bool):
         return words if value else f"not {words}"
-    # A question inside a value would sound like part of ours.
-    text = re.sub(r"[?!.\s]+", " ", str(value)).strip()[:_MAX_QUESTION_VALUE_CHARS]
+    text = _unpunctuated(str(value))[:_MAX_QUESTION_VALUE_CHARS]
     return text if isinstance(value, str) else f"{words} {text}"
 
 
-def _is_risky_by_name(tool: Tool) -> bool:
-    return not _RISKY_TOOL_WORDS.isdisjoint(_words(tool.name))
+def _unpunctuated(text: str) -> str:
+    """A question inside a value would sound like part of ours."""
+    return re.sub(r"[?!.\s]+", " ", text).strip()
 
 
 def _words(name: str) -> list[str]:

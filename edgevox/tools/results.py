@@ -5,6 +5,7 @@ The counters contain no arguments and no results, and nothing is sent anywhere.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -94,14 +95,12 @@ def sentence(text: str) -> str:
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON
     """The value in JSON types. Text that is itself a JSON object or array is parsed, not quoted."""
-    if isinstance(value, str):
-        if value[:1] in ("{", "["):
-            try:
-                return json.loads(value)
-            except (ValueError, RecursionError):
-                return value
-        return value
-    return to_jsonable_python(value, fallback=str, bytes_mode="base64")
+    if not isinstance(value, str):
+        return to_jsonable_python(value, fallback=str, bytes_mode="base64")
+    if value.startswith(("{", "[")):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 STATS_FILE = "tools.json"

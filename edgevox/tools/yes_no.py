@@ -22,7 +22,8 @@ def decide_yes_no(text: str, language: str = ENGLISH) -> Answer:
     A no may come with reasons. The answer may be in `language` or in English.
     """
     yes, no = _phrases(language, "yes"), _phrases(language, "no")
-    words = _words(text)
+    # Recognisers write "I'm" with either apostrophe.
+    words = re.findall(r"[^\W_]+", re.sub("['’]", "", text.casefold()))
     if not words or "?" in text:
         return "unclear"
     spoken = f" {' '.join(words)} "
@@ -45,12 +46,6 @@ def _phrases(language: str, kind: Literal["yes", "no", "polite", "idioms"]) -> t
     own = all_phrases().get(language, english)
     # Longest first: "all right" before "right", "no thanks" before "no".
     return tuple(sorted(dict.fromkeys(getattr(english, kind) + getattr(own, kind)), key=len, reverse=True))
-
-
-def _words(text: str) -> list[str]:
-    # Recognisers write "I'm" with either apostrophe.
-    plain = text.casefold().replace("'", "").replace("’", "")
-    return re.findall(r"[^\W_]+", plain)
 
 
 def _holds_any(spoken: str, phrases: tuple[str, ...]) -> bool:

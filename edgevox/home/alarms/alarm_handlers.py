@@ -48,7 +48,9 @@ def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
         case "start_timer":
             return _start_timer(timers, arguments)
         case "cancel_all_timers":
-            return _cancel_all(timers)
+            running = _matching_timers(timers, {})
+            timers.cancel(*running)
+            return f"{counted(len(running), 'timer')} cancelled."
         case "timer_status":
             return _timer_status(timers, arguments)
         case "cancel_timer":
@@ -81,14 +83,6 @@ def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
     if command:
         return sentence(f"in {duration(seconds)} I will {brief(command)}")
     return sentence(f"the {timer.called} is set" + (f" for {duration(seconds)}" if name else ""))
-
-
-def _cancel_all(timers: Timers) -> str:
-    running = timers.all()
-    if not running:
-        raise HomeError("No timer is running.")
-    timers.cancel(*running)
-    return f"{counted(len(running), 'timer')} cancelled."
 
 
 def _timer_status(timers: Timers, arguments: Mapping[str, Any]) -> str:
@@ -251,11 +245,9 @@ def _when(alarms: Alarms, kind: Kind, said: str) -> When:
 
 def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
     """An equal alarm that is already set: people repeat a request when they are not sure."""
-    for alarm in alarms.all():
-        is_same = (alarm.kind, alarm.label, alarm.repeat) == (kind, label, when.repeat)
-        if is_same and when.in_s is None and alarms.rings_s(alarm) == when.at.timestamp():
-            return alarm
-    return None
+    wanted = kind, label, when.repeat, when.at.timestamp()
+    same = (one for one in alarms.all() if (one.kind, one.label, one.repeat, alarms.rings_s(one)) == wanted)
+    return next(same, None) if when.in_s is None else None
 
 
 # --- cancelling
@@ -280,16 +272,13 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
     once = [alarm for alarm in found if not (alarm.repeat and asked.said.dates)]
     said = [_gone(once, alarms, "cancelled")] if once else []
     alarms.cancel(*once)
-    again = [alarm for alarm in found if alarm not in once]
-    return " ".join((*said, *(_skip_alarm(alarms, alarm, min(asked.days_of(alarm))) for alarm in again)))
-
-
-def _skip_alarm(alarms: Alarms, alarm: Alarm, day: date) -> str:
-    """Skip only the named day of a repeating alarm."""
-    off = f"is off {day_phrase(day, alarms.now())}"
-    reply = sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}")
-    alarms.skip(alarm, day)
-    return reply
+    for alarm in found:
+        if alarm not in once:  # only the named day of a repeating alarm
+            day = min(asked.days_of(alarm))
+            off = f"is off {day_phrase(day, alarms.now())}"
+            said.append(sentence(f"the {_called(alarm)} for {time_phrase(alarm, alarms)} {off}"))
+            alarms.skip(alarm, day)
+    return " ".join(said)
 
 
 # --- queries

@@ -215,7 +215,8 @@ class _Reader:
 
     def _days_of(self, months: Iterable[date], day: int) -> list[date]:
         """The future dates with that day of the month."""
-        days = [first.replace(day=day) for first in months if _has_day(first, day)]
+        lengths = ((first, calendar.monthrange(first.year, first.month)[1]) for first in months)
+        days = [first.replace(day=day) for first, length in lengths if 1 <= day <= length]
         if days and days[-1] < self._today:
             raise PastTime("That is over already. For when?")
         return [day for day in days if day >= self._today]
@@ -305,7 +306,3 @@ class _Reader:
 def _months_on(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
-
-
-def _has_day(first: date, day: int) -> bool:
-    return 1 <= day <= calendar.monthrange(first.year, first.month)[1]

@@ -39,7 +39,9 @@ def o_clock(when: datetime) -> str:
 
 def day_time(when: datetime) -> str:
     """ "seven in the morning", "noon"."""
-    return clock_time(when) if _is_named(when) else f"{clock_time(when)} {_PARTS[_part(when)]}"
+    part = _part(when)
+    phrase = "" if _is_named(when) else " at night" if part == "night" else f" in the {part}"
+    return f"{clock_time(when)}{phrase}"
 
 
 def moment_phrase(when: datetime, now: datetime) -> str:
@@ -93,14 +95,6 @@ def ago(seconds: float) -> str:
     """ "5 minutes ago", in the usual unit."""
     unit_s, unit = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
     return f"{counted(max(1, round(seconds / unit_s)), unit)} ago"
-
-
-_PARTS = {
-    "morning": "in the morning",
-    "afternoon": "in the afternoon",
-    "evening": "in the evening",
-    "night": "at night",
-}
 
 
 def _part(when: datetime) -> str:

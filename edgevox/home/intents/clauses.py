@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
@@ -23,9 +23,9 @@ from edgevox.home.alarms.time_expression import PastTime, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
-from edgevox.home.entities import Entity, HomeError, House
+from edgevox.home.entities import HomeError, House
 from edgevox.home.intents.catalogue import catalogue
-from edgevox.home.intents.resolution import EXCEPT, resolve_intent
+from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, resolve_intent
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
 
@@ -52,7 +52,6 @@ _EXCEPT_WORDS = (
     r"(?:except(?: for)?|excepting|but not|apart from|aside from|other than|excluding|"
     r"besides|save for|with the exception of)"
 )
-_EXCEPT_LEADS = _pattern(rf"^{_EXCEPT_WORDS}\b")
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
 _REST = (
     r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
@@ -220,16 +219,14 @@ def _seconds_until(when: When, now: datetime) -> int:
 
 def _splits(text: str, starts: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Every way to read a text as a command and a clause that begins with one of these words."""
-    words = text.split()
+    words, plain = text.split(), [*text.casefold().split(), ""]
     for start in range(1, len(words)):
-        is_state = (
-            words[start].casefold() == "on" and words[start + 1 : start + 2] and words[start + 1].casefold() in starts
-        )
-        if words[start].casefold() in starts and not is_state:  # "the lamp on at eight"
+        is_state = plain[start] == "on" and plain[start + 1] in starts  # "the lamp on at eight"
+        if plain[start] in starts and not is_state:
             yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
-    for end in range(len(words) - 1, 0, -1):
+    for end in range(len(words) - 1, 0, -1) if plain[0] in starts else ():
         command = " ".join(words[end:])
-        if words[0].casefold() in starts and _LEADS_WITH_ACTION.match(command):
+        if _LEADS_WITH_ACTION.match(command):
             yield command, " ".join(words[:end]).rstrip(",")
 
 
@@ -247,8 +244,6 @@ def _acting_tools() -> frozenset[str]:
 
 # --- the hook
 
-NeedsYes: TypeAlias = Callable[[ToolCall], bool]
-
 
 class CommandClauses(Hook):
     """Applies the clauses of a command to the calls of the model, and refuses calls whose clause it cannot apply."""
@@ -257,7 +252,11 @@ class CommandClauses(Hook):
     is_safety: ClassVar[bool] = True
 
     def __init__(
-        self, house: Callable[[], House], timers: Timers, now: Callable[[], datetime], needs_yes: NeedsYes
+        self,
+        house: Callable[[], House],
+        timers: Timers,
+        now: Callable[[], datetime],
+        needs_yes: Callable[[ToolCall], bool],
     ) -> None:
         self._house = house
         self._timers = timers
@@ -318,7 +317,7 @@ class CommandClauses(Hook):
             return None
         if clauses.problem:
             return Answer(clauses.problem)
-        if clauses.for_s is None or outcome.is_error or not (back := self._way_back(call)):
+        if clauses.for_s is None or outcome.is_error or not (back := _way_back(call, self._intent(call))):
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
@@ -333,21 +332,15 @@ class CommandClauses(Hook):
 
     def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
         """Why the clauses cannot be applied to a call, or ""."""
-        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
+        intent = self._intent(call)
         if _STOP.match(run.text) and any(entity.domain in _MOVING for entity in intent.entities):
             return _NO_STOPPING
         if clauses.in_s is not None:
             return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
-        return _NO_WAY_BACK if clauses.for_s is not None and not self._way_back(call) else ""
+        return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
 
-    def _way_back(self, call: ToolCall) -> str:
-        """The command that undoes a call, or ""."""
-        intent = resolve_intent(call.name, json.loads(call.arguments), self._house())
-        if intent.answer is not None or not intent.entities:
-            return ""
-        verbs = {_undoing_verb(call.name, entity) for entity in intent.entities}
-        verb = verbs.pop() if len(verbs) == 1 else ""
-        return f"{verb} {listed([the(entity) for entity in intent.entities], 'and')}" if verb else ""
+    def _intent(self, call: ToolCall) -> ResolvedIntent:
+        return resolve_intent(call.name, json.loads(call.arguments), self._house())
 
     def _kind_of(self, excepted: str) -> str:
         try:
@@ -362,23 +355,19 @@ def _spoken(outcome: ToolOutcome) -> str:
     return str(json.loads(outcome.content)) if outcome.content.startswith('"') else outcome.content
 
 
-_UNDONE = {
-    ("turn_on", "cover"): "close",
-    ("turn_off", "cover"): "open",
-    ("turn_on", "valve"): "close",
-    ("turn_off", "lock"): "lock",
-    ("turn_on", "lock"): "",
-    ("turn_on", "scene"): "",
-    ("turn_on", "script"): "",
-}
-_UNDOING = {
-    "turn_on": "turn off",
-    "turn_off": "turn on",
-    "media_pause": "resume",
-    "media_player_mute": "unmute",
-    "media_player_unmute": "mute",
+# The verb that undoes a tool, by domain; "" for the other domains.
+_UNDO = {
+    "turn_on": {"": "turn off", "cover": "close", "valve": "close", "lock": "", "scene": "", "script": ""},
+    "turn_off": {"": "turn on", "cover": "open", "lock": "lock"},
+    "media_pause": {"": "resume"},
+    "media_player_mute": {"": "unmute"},
+    "media_player_unmute": {"": "mute"},
 }
 
 
-def _undoing_verb(tool: str, entity: Entity) -> str:
-    return _UNDONE.get((tool, entity.domain), _UNDOING.get(tool, ""))
+def _way_back(call: ToolCall, intent: ResolvedIntent) -> str:
+    """The command that undoes a call, or ""."""
+    by_domain = _UNDO.get(call.name, {"": ""})
+    verbs = {by_domain.get(entity.domain, by_domain[""]) for entity in intent.entities}
+    verb = verbs.pop() if len(verbs) == 1 and intent.answer is None else ""
+    return f"{verb} {listed([the(entity) for entity in intent.entities], 'and')}" if verb else ""

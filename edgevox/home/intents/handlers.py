@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from edgevox.core.languages import counted, listed
@@ -100,11 +99,9 @@ ROBOT_CONTROLS: dict[str, tuple[Verb, str]] = {
 async def run_robot(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Vacuum cleaners and lawn mowers."""
     verb, doing = ROBOT_CONTROLS[tool]
-    if intent.area is None:
-        done = await _apply(home, verb, intent.entities)
-        return sentence(f"{_names(done)} {_verb(done)} {doing}")
-    done = await _apply(home, "clean_area", intent.entities, {"area": intent.area.id})
-    return sentence(f"{_names(done)} {_verb(done)} {doing} {the(intent.area)}")
+    values = {"area": intent.area.id} if intent.area else {}
+    done = await _apply(home, "clean_area" if values else verb, intent.entities, values)
+    return sentence(f"{_names(done)} {_verb(done)} {doing}{f' {the(intent.area)}' if intent.area else ''}")
 
 
 async def _apply(home: Home, verb: Verb, found: Entities, values: Attributes | None = None) -> Entities:
@@ -147,8 +144,7 @@ def _names(things: Sequence[Entity], house: House | None = None) -> str:
     """ "the desk lamp", "the desk lamp and the printer", "5 lights in the kitchen"."""
     if len(things) <= _MAX_NAMED_DONE:
         return listed([the(entity) for entity in things], "and")
-    domains = {entity.domain for entity in things}
-    noun = domains.pop().replace("_", " ") if len(domains) == 1 else "thing"
+    noun = _only(entity.domain for entity in things) or "thing"
     areas = {entity.area for entity in things}
     area = house.area(areas.pop()) if house and len(areas) == 1 else None
     return counted(len(things), noun) + (f" in {the(area)}" if area else "")
@@ -192,16 +188,6 @@ async def get_weather(home: Home, tool: str, intent: ResolvedIntent) -> str:
     return sentence(f"it is {state_phrase(weather)}{warmth}")
 
 
-def current_time(now: datetime) -> str:
-    """The spoken time: "It is 7:05 pm." """
-    hour = now.hour % 12 or 12
-    return f"It is {hour}:{now.minute:02d} {'am' if now.hour < 12 else 'pm'}."
-
-
-def current_date(now: datetime) -> str:
-    return f"It is {now:%A}, {now:%B} {now.day}, {now.year}."
-
-
 def _state_phrases(found: Entities, house: House) -> list[str]:
     """A phrase per device; the parts of one device (a door's lock and its sensor) share one."""
     things = defaultdict[tuple[str, str | None], list[Entity]](list)
@@ -235,11 +221,13 @@ def _summed_up(found: Entities) -> str:
 
 
 def _noun(found: Entities) -> str:
-    classes = {entity.device_class for entity in found}
-    domains = {entity.domain for entity in found}
-    if len(classes) == 1 and (only := classes.pop()):
-        return only.replace("_", " ")
-    return domains.pop().replace("_", " ") if len(domains) == 1 else "thing"
+    return _only(entity.device_class for entity in found) or _only(entity.domain for entity in found) or "thing"
+
+
+def _only(kinds: Iterable[str | None]) -> str:
+    """The kind that all share, in words; "" if they differ."""
+    (kind, *others) = set(kinds)
+    return "" if others or not kind else kind.replace("_", " ")
 
 
 async def _read_list(home: Home, the_list: Entity) -> str:

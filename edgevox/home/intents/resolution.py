@@ -189,16 +189,12 @@ _MAX_QUESTION_CHARS = 50
 
 def confirmation_question(tool: str, entities: Entities) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
-    verbs = {_question_verb(tool, entity.domain) for entity in entities}
-    words = tool.replace("_", " ").capitalize()
-    verb = verbs.pop() or words if len(verbs) == 1 else words
+    is_off = tool == "turn_off"
+    has_verb = is_off or tool in ("turn_on", "set_position")
+    verbs = {_QUESTION_VERBS.get(entity.domain, ("", ""))[is_off] for entity in entities if has_verb}
+    verb = (verbs.pop() if len(verbs) == 1 else "") or tool.replace("_", " ").capitalize()
     names = listed([in_question(the(entity)) for entity in entities], "and")
     return f"{verb} {names}?"
-
-
-def _question_verb(tool: str, domain: str) -> str:
-    on, off = _QUESTION_VERBS.get(domain, ("", ""))
-    return {"turn_on": on, "set_position": on, "turn_off": off}.get(tool, "")
 
 
 def in_question(text: str) -> str:

@@ -29,7 +29,6 @@ _Answer: TypeAlias = Callable[[str, ResolvedIntent], Awaitable[Speech | str]]
 
 # The result of `respond` without a message: only the model can write the answer.
 ANSWER_YOURSELF = "Answer in one short sentence of your own."
-_NEVER_MIND = "All right."
 _ANNOUNCEMENT = "broadcast"
 # An announcement cannot be undone. By their names the policy would take the others for the alarm panel.
 _CONFIRM: dict[str, ConfirmLevel] = {_ANNOUNCEMENT: "voice", "set_alarm": "never", "cancel_alarm": "never"}
@@ -61,11 +60,13 @@ def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[To
                 message = str(arguments.get("message") or "").strip()
                 return Speech(message) if message else ANSWER_YOURSELF
             case "nevermind":
-                return Speech(_NEVER_MIND)
+                return Speech("All right.")
             case "get_current_time":
-                return Speech(handlers.current_time(now()))
+                time = now()
+                return Speech(f"It is {time.hour % 12 or 12}:{time:%M} {'am' if time.hour < 12 else 'pm'}.")
             case "get_current_date":
-                return Speech(handlers.current_date(now()))
+                date = now()
+                return Speech(f"It is {date:%A}, {date:%B} {date.day}, {date.year}.")
             case "broadcast":
                 await home.announce(str(arguments["message"]))
                 return Speech("Announced.")

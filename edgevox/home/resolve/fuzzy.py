@@ -67,26 +67,23 @@ def find_by_words(wanted: Words, things: Sequence[ThingT], words_of: Callable[[T
 def closest_names(said: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
     """The names most similar to the spoken one, best first; dissimilar ones are left out."""
     pairs = _bigrams(said)
-    scored = [(_dice_similarity(pairs, _bigrams(name)), name) for name in dict.fromkeys(names)]
-    close = sorted((score for score in scored if score[0] >= 0.4), key=lambda score: (-score[0], score[1]))
+    scored = ((_dice_similarity(pairs, _bigrams(name)), name) for name in set(names))
+    close = sorted((-score, name) for score, name in scored if score >= 0.4)
     return tuple(name for _, name in close[:count])
 
 
 @lru_cache(maxsize=16384)
 def may_be_mishearing(heard: str, known: str) -> bool:
     """Whether one word may be a mishearing of the other. Short words and numbers never are."""
-    if min(len(heard), len(known)) < 4 or abs(len(heard) - len(known)) > 2:
-        return False
-    if not (heard.isalpha() and known.isalpha()):
+    shorter, longer = sorted((len(heard), len(known)))
+    if shorter < 4 or longer - shorter > 2 or not (heard.isalpha() and known.isalpha()):
         return False
     sound_a, sound_b = _consonant_code(heard), _consonant_code(known)
     starts_alike = heard[0] == known[0] or sound_a[:1] == sound_b[:1]
-    if not starts_alike:
-        return False
-    if len(set(heard) ^ set(known)) > 4:  # each changed letter counts twice
+    # Each changed letter counts twice.
+    if not starts_alike or len(set(heard) ^ set(known)) > 4:
         return False
     distance = _edit_distance(heard, known)
-    shorter = min(len(heard), len(known))
     return (
         (distance <= 2 and sound_a == sound_b) or (distance == 1 and shorter >= 5) or (distance == 2 and shorter >= 7)
     )
@@ -105,11 +102,9 @@ def _candidates(word: str, known: frozenset[str]) -> Words:
 
 def _alike(word: str, known: frozenset[str]) -> Iterator[str]:
     """Known words with the same beginning and similar length; no others can match."""
-    beginnings = {word[:1], _consonant_code(word)[:1]}
-    index = _by_beginning(known)
-    for other in dict.fromkeys(itertools.chain.from_iterable(index.get(each, ()) for each in beginnings)):
-        if abs(len(word) - len(other)) <= 2:
-            yield other
+    index, beginnings = _by_beginning(known), {word[:1], _consonant_code(word)[:1]}
+    others = {other for beginning in beginnings for other in index.get(beginning, ())}
+    return (other for other in others if abs(len(word) - len(other)) <= 2)
 
 
 @lru_cache(maxsize=8)

@@ -57,10 +57,7 @@ def of_kind(word: str, pool: Entities) -> Entities:
     """The entities that a kind word means: "lamp" means those with it in their name, if there are any."""
     kind = kind_called(word)
     found = tuple(entity for entity in pool if kind and kind.has(entity))
-    if word in _NARROW:
-        by_name = tuple(entity for entity in found if word in normalized_words(entity.name))
-        return by_name or found
-    return found
+    return tuple(entity for entity in found if word in _NARROW and word in normalized_words(entity.name)) or found
 
 
 @lru_cache(maxsize=512)

@@ -84,7 +84,8 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     if slots.name is None or set(normalized_words(slots.name)) <= ALL_WORDS:
         if pool:
             return pool
-        raise TargetNotFound(_nothing(slots, where))
+        kind = (slots.device_class or slots.domain or "device").replace("_", " ")
+        raise TargetNotFound(f"I know of no {kind}{_in(where)}.")
     known = labels_of(house)
     found = _whole_name(house, slots, pool, known) or _named(house, slots.name, pool, known)
     if not found and pool != here:  # small models guess the domain; the name was spoken
@@ -93,7 +94,8 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
         return found
     fit, named = best_fits(normalized_words(slots.name), house.entities, known)
     if fit <= Fit.SAME_PLAIN_WORDS:
-        raise TargetNotFound(_not_that(named[0], where, candidates))
+        problem = f"is not{_in(where)}" if where and named[0] in candidates else "cannot do that"
+        raise TargetNotFound(sentence(f"{the(named[0])} {problem}"))
     raise TargetNotFound(_unknown_name(slots.name, where, here or candidates))
 
 
@@ -252,12 +254,6 @@ def _which(found: Entities, house: House) -> str:
     return f"Which one: {listed(names, 'or')}?"
 
 
-def _not_that(entity: Entity, where: str | None, candidates: Entities) -> str:
-    """Why an entity with that name does not match: it is elsewhere, or does not support the action."""
-    is_elsewhere = where and entity in candidates
-    return sentence(f"{the(entity)} {f'is not{_in(where)}' if is_elsewhere else 'cannot do that'}")
-
-
 def _unknown_name(name: str, where: str | None, candidates: Entities) -> str:
     close = closest_names(name, [entity.name for entity in candidates])
     known = f" Did you mean {listed([the(near) for near in close], 'or')}?" if close else ""
@@ -269,11 +265,6 @@ def _unknown_place(house: House, said: str) -> str:
     close = closest_names(said, names) or names[:_MOST_NAMED]
     known = f" I know {listed([the(name) for name in close], 'and')}." if close else ""
     return f"I know no room called {brief(said)}.{known}"
-
-
-def _nothing(slots: Slots, where: str | None) -> str:
-    kind = (slots.device_class or slots.domain or "device").replace("_", " ")
-    return f"I know of no {kind}{_in(where)}."
 
 
 def _in(where: str | None) -> str:
@@ -325,10 +316,10 @@ def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> En
 
 
 def _resolve(tool: str, slots: Slots, house: House) -> Entities:
-    domains = _domains(tool)
+    domains = catalogue()[tool].target_domains or frozenset()
     match tool:
         case "turn_on" | "turn_off":
-            return _switch_targets(tool, slots, house)
+            return _switch_targets(tool, slots, house, domains)
         case "get_state":
             if slots.is_empty:
                 raise ClarificationNeeded("What would you like to know about?")
@@ -338,28 +329,27 @@ def _resolve(tool: str, slots: Slots, house: House) -> Entities:
         case "vacuum_clean_area":
             return (single_entity(find_entities(house, Slots(name=slots.name), domains), house),)
         case "vacuum_start" if slots.name is None and slots.has_place:
-            return _vacuums(slots, house)
+            try:
+                return find_entities(house, slots, domains)
+            except TargetNotFound:  # the only one of the home
+                return (single_entity(find_entities(house, Slots(), domains), house),)
         case "shopping_list_add_item" | "shopping_list_complete_item":
             return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
         case "get_weather":
             return find_entities(house, slots, domains)[:1]
         case _ if domains == {"media_player"}:
-            return (_player(tool, slots, house),)
+            return (_player(tool, slots, house, domains),)
         case _:
             found = find_entities(house, slots, domains)
             return found if slots.name or slots.has_place else (single_entity(found, house),)
 
 
-def _domains(tool: str) -> frozenset[str]:
-    return catalogue()[tool].target_domains or frozenset()
-
-
-def _switch_targets(tool: str, slots: Slots, house: House) -> Entities:
+def _switch_targets(tool: str, slots: Slots, house: House, domains: frozenset[str]) -> Entities:
     if slots.is_empty:
         raise ClarificationNeeded("What should I turn on?" if tool == "turn_on" else "What should I turn off?")
     if slots.domain is None and slots.device_class is None and _names_no_kind(slots.name):
         return find_entities(house, slots, _SAFE_DOMAINS[tool])
-    found = find_entities(house, slots, _domains(tool))
+    found = find_entities(house, slots, domains)
     others = tuple(entity for entity in found if entity.domain not in _GUARDED)
     if slots.domain in _GUARDED or (not others and slots.domain is None and slots.device_class is None):
         return found
@@ -383,16 +373,8 @@ def _thermometers(found: Entities) -> Entities:
     return measuring
 
 
-def _vacuums(slots: Slots, house: House) -> Entities:
-    """The vacuum cleaners in that place, or else the only one of the home."""
-    try:
-        return find_entities(house, slots, _domains("vacuum_start"))
-    except TargetNotFound:
-        return (single_entity(find_entities(house, Slots(), _domains("vacuum_start")), house),)
-
-
-def _player(tool: str, slots: Slots, house: House) -> Entity:
-    found = find_entities(house, slots, _domains(tool))
+def _player(tool: str, slots: Slots, house: House, domains: frozenset[str]) -> Entity:
+    found = find_entities(house, slots, domains)
     if len(found) > 1 and slots.name is None:
         for state in _ACTIVE.get(tool, _PERHAPS_ACTIVE):
             if active := tuple(entity for entity in found if entity.state == state):

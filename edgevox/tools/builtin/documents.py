@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from html import unescape
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -53,7 +54,6 @@ class Document:
 
 def find_documents(folder: Path) -> Iterator[Document]:
     """All readable documents below the folder, in order; symlinks and hidden files are skipped."""
-    found = 0
     for parent, names, files in os.walk(folder):
         names[:] = sorted(name for name in names if not name.startswith("."))
         for name in sorted(files):
@@ -64,12 +64,8 @@ def find_documents(folder: Path) -> Iterator[Document]:
                 facts = path.lstat()
             except OSError:
                 continue  # deleted meanwhile
-            if not stat.S_ISREG(facts.st_mode) or not 0 < facts.st_size <= MAX_FILE_BYTES:
-                continue
-            yield Document(path.relative_to(folder).as_posix(), facts.st_size, facts.st_mtime_ns)
-            found += 1
-            if found >= MAX_FILES:
-                return
+            if stat.S_ISREG(facts.st_mode) and 0 < facts.st_size <= MAX_FILE_BYTES:
+                yield Document(path.relative_to(folder).as_posix(), facts.st_size, facts.st_mtime_ns)
 
 
 def read_passages(folder: Path, document: Document) -> list[str]:
@@ -110,18 +106,15 @@ def _shown(page: str) -> Iterator[str]:
             at = start + 1
             continue
         name = tag["name"].lower()
-        at = _end(page, "-->" if name == "!--" else ">", tag.end())
+        mark = "-->" if name == "!--" else ">"
+        end = page.find(mark, tag.end())
+        at = len(page) if end < 0 else end + len(mark)
         if name in _UNREAD and not tag["slash"]:
             closing = re.compile(f"</{name}", re.IGNORECASE).search(page, at)
             at = closing.start() if closing else len(page)
         elif name in _BREAKS:
             yield "\n\n"
     yield page[at:]
-
-
-def _end(page: str, mark: str, at: int) -> int:
-    found = page.find(mark, at)
-    return len(page) if found < 0 else found + len(mark)
 
 
 def _passages(text: str) -> Iterator[str]:
@@ -226,7 +219,7 @@ class DocumentIndex:
             path: (size, mtime)
             for path, size, mtime in connection.execute("select path, size_bytes, mtime_ns from files")
         }
-        there = {document.path: document for document in find_documents(self._folder)}
+        there = {document.path: document for document in islice(find_documents(self._folder), MAX_FILES)}
         changed = [one for one in there.values() if known.get(one.path) != (one.size_bytes, one.mtime_ns)]
         try:
             if gone := known.keys() - there.keys():
