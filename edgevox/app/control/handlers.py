@@ -11,20 +11,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import assert_never
 
 from edgevox.agents.tool_loop import Agreement
-from edgevox.app.control.protocol import (
-    Ask,
-    Mute,
-    Reload,
-    Request,
-    Say,
-    Status,
-    Stop,
-    Talk,
-    Unmute,
-    Watch,
-    audio_to_notes,
-    event_to_note,
-)
+from edgevox.app.control.protocol import Ask, Request, Say, SimpleRequest, audio_to_notes, event_to_note
 from edgevox.app.control.server import ControlConnection
 from edgevox.app.service import AssistantService, ServiceSession
 from edgevox.config import Settings
@@ -91,18 +78,18 @@ _NOTHING = {"outcome": "dropped", "reply": "", "error": "no speech"}
 async def handle_request(service: AssistantService, request: Request, connection: ControlConnection) -> JsonObject:
     """Execute a request and return the content of `done`. Raises EdgevoxError."""
     match request:
-        case Status():
+        case SimpleRequest(do="status"):
             return status(service)
-        case Watch():
+        case SimpleRequest(do="watch"):
             return await _watch(service, connection)
-        case Mute() | Unmute():
-            service.mute(is_muted=isinstance(request, Mute))
+        case SimpleRequest(do="mute" | "unmute"):
+            service.mute(is_muted=request.do == "mute")
             return {}
-        case Reload():
+        case SimpleRequest(do="reload"):
             return {"changed": await service.reload()}
-        case Stop():
+        case SimpleRequest(do="stop"):
             return {"stopped": _session(service).loop.pipeline.act_on("stop")}
-        case Talk():
+        case SimpleRequest():  # talk
             return await _talk(service, connection)
         case Ask():
             _check(service.settings, request.overrides)
