@@ -85,7 +85,8 @@ class StatusTracker:
             case SpeechDropped() | PlaybackFinished():
                 self.set_idle()
             case StateChanged(detail=detail) if detail:
-                self._last_trouble = {"at": _now(), "message": detail}
+                now = dt.datetime.now().astimezone().isoformat(timespec="seconds")
+                self._last_trouble = {"at": now, "message": detail}
             case SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
                 self._devices[kind] = {"is_there": is_there, "name": name, "detail": detail}
             case _:
@@ -107,10 +108,6 @@ class StatusTracker:
             "failed_turns": self.failed_turns,
             "last_trouble": self._last_trouble,
         }
-
-
-def _now() -> str:
-    return dt.datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 log = logging.getLogger(__name__)
@@ -239,7 +236,7 @@ class AssistantService:
             try:
                 await self._run_until_reload(session)
                 if self._wanted is not None:
-                    self._wanted.take_over(runtime)
+                    self._wanted.engines.take_over(runtime.engines)
             finally:
                 self.session = None
                 self.last_record = runtime.records.last or self.last_record
@@ -254,17 +251,14 @@ class AssistantService:
 
 
 def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
-    old, new = _flat(before.model_dump()), _flat(after.model_dump())
+    old, new = _by_dotted_name(before), _by_dotted_name(after)
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
 
 
-def _flat(values: JsonObject, prefix: str = "") -> dict[str, object]:
+def _by_dotted_name(settings: Settings) -> dict[str, object]:
     flat: dict[str, object] = {}
-    for name, value in values.items():
-        if isinstance(value, dict) and not prefix:
-            flat |= _flat(value, f"{name}.")
-        else:
-            flat[prefix + name] = value
+    for name, value in settings.model_dump().items():
+        flat |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
     return flat
 
 

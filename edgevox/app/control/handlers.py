@@ -19,7 +19,6 @@ from edgevox.core.errors import ControlError, OtherSettings
 from edgevox.core.events import (
     AttentionChanged,
     ConfirmationRequired,
-    Event,
     ReplyDelta,
     SpeechDropped,
     SpeechStarted,
@@ -52,7 +51,10 @@ async def _watch_session(service: AssistantService, session: ServiceSession, con
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LEVEL_EVERY_S):
                     event = await events.next()
-                await _send_event(event, session, connection)
+                record = session.runtime.records.last
+                if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
+                    await connection.send("turn", record=dataclasses.asdict(record))
+                await connection.send("event", **event_to_note(event))
             now_s = time.monotonic()
             if now_s >= level_due_s:
                 level_due_s = now_s + _LEVEL_EVERY_S
@@ -60,13 +62,6 @@ async def _watch_session(service: AssistantService, session: ServiceSession, con
             if now_s >= status_due_s:
                 status_due_s = now_s + _STATUS_EVERY_S
                 await connection.send("status", **status(service))
-
-
-async def _send_event(event: Event, session: ServiceSession, connection: ControlConnection) -> None:
-    record = session.runtime.records.last
-    if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
-        await connection.send("turn", record=dataclasses.asdict(record))
-    await connection.send("event", **event_to_note(event))
 
 
 # Timeout for speech to start after `talk`.
