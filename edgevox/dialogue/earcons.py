@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -267,21 +268,16 @@ class Earcons:
         self._spawn(self._prepare(language))
 
     async def _play_alone(self, sound: Audio) -> None:
-        if self._is_spoken_to():
-            return  # the user is already repeating it
-        try:
-            await self._speech_output.interject((sound,), CancelFlag())
-        except EdgevoxError:
-            return  # reported by the device events
+        if not self._is_spoken_to():  # else the user is already repeating it
+            with suppress(EdgevoxError):  # reported by the device events
+                await self._speech_output.interject((sound,), CancelFlag())
 
     async def _prepare(self, language: str) -> None:
-        try:
+        with suppress(EdgevoxError):  # tried again after the next turn
             if self._settings.apologise:
                 await self._error_replies.prepare(language)
             if self._settings.acknowledge_after_s:
                 await self._filler_phrases.prepare(language)
-        except EdgevoxError:
-            return  # tried again after the next turn
 
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
