@@ -109,13 +109,9 @@ class _ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        match self.content:
-            case None:
-                return ""
-            case str():
-                return self.content
-            case parts:
-                return "\n".join(part.text for part in parts)
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
 
     def as_message(self, names: Sequence[str]) -> Message:
         match self.role:

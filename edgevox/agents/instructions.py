@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Protocol
 
+from edgevox.core.files import packaged_toml
 from edgevox.core.words import word_set
 
 
@@ -47,25 +49,12 @@ class SystemPrompt:
         return self.system == self.default
 
 
-_OPENINGS = word_set(
-    """
-    activate add announce are brighten bring can check clean close could cool decrease deactivate did dim
-    disable do does drop enable fade find give had has have heat how increase is kill list lock lower make
-    move mow mute open pause play please power put raise read reduce remove resume run set show shut silence
-    skip start stop switch tell turn unlock unmute unpause vacuum warm was were what whats when where which
-    who whos will would
-    """
-)
-_POINTING_BACK = word_set(
-    """
-    actually again also another back both but else he her hers him his instead it its itself less more
-    no not one ones other others same she so sorry still than that thats their them these they
-    this those too wait well
-    """
-)
-
-
 def is_self_contained(sentence: str) -> bool:
     """True for a command or question that can be understood without the history."""
     words = re.findall(r"[^\W_]+", re.sub(r"['’]", "", sentence.casefold()))
-    return len(words) > 1 and words[0] in _OPENINGS and _POINTING_BACK.isdisjoint(words)
+    return len(words) > 1 and words[0] in _words("openings") and _words("pointing_back").isdisjoint(words)
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return word_set(packaged_toml("agents/instructions.toml")[name])

@@ -58,7 +58,7 @@ class AgentResult:
     calls: tuple[ToolCall, ...]
     finish_reason: FinishReason
     results: tuple[ToolResult, ...] = ()
-    heard: str | None = None
+    spoken_prefix: str | None = None
     """The spoken part of the reply, if playback ended early."""
 
     def as_json(self) -> JsonObject:

@@ -87,7 +87,10 @@ class Engines:
                 await hosted.close()
 
     def take_over(self, before: Engines) -> None:
-        """Take over the running engines of `before` where the configuration is the same."""
+        """Take over the running engines of `before` where the configuration is the same.
+
+        Must be called before these start; `before` is then closed without them.
+        """
         for name in self.models.engines:
             old, new = before.__dict__.get(name), self._hosted(name)
             if not isinstance(old, SupervisedEngine) or not isinstance(new, SupervisedEngine):
@@ -179,14 +182,19 @@ class Engines:
         """The languages of the voices, the default one first."""
         return tuple(self.models.voices)
 
+    @property
+    def expected_language(self) -> str | None:
+        """The configured input language; None if it is detected."""
+        language = self.settings.stt.language
+        return None if language == AUTO else language
+
     @cached_property
     def languages(self) -> ReplyLanguages:
         """The possible languages of a reply, by the preset and the voices."""
-        stt = self.settings.stt
         return ReplyLanguages(
             model=self.preset.languages,
             voices=self.voice_languages if "tts" in self else (),
-            expected=None if stt.language == AUTO else stt.language,
+            expected=self.expected_language,
         )
 
     def _host(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions
@@ -13,7 +9,6 @@ from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
 from edgevox.core.events import Publish
-from edgevox.core.files import Folders
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -35,20 +30,6 @@ class HomeContext:
             self._prompt = HomePrompt(
                 toolbox.home.house, max_things=settings.home.max_things, before=settings.llm.instructions
             )
-
-    @classmethod
-    async def open(
-        cls,
-        settings: Settings,
-        preset: ModelPreset,
-        folders: Folders,
-        transcribe: Callable[[Path], Awaitable[str]] | None,
-    ) -> HomeContext:
-        """Start the tools and plugins of the home; `transcribe` is for audio files."""
-        toolbox = await asyncio.to_thread(Toolbox, settings, folders, transcribe=transcribe)
-        home_context = cls(settings, preset, toolbox)
-        await toolbox.start()
-        return home_context
 
     async def close(self) -> None:
         if self.toolbox is not None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, assert_never
 
 from edgevox.agents.conversation import Conversation
@@ -16,13 +15,13 @@ from edgevox.agents.model_profile import ModelProfile
 from edgevox.app.engines import EngineHealth, Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.app.model_selection import ModelSelection
+from edgevox.app.toolbox import Toolbox
 from edgevox.app.voice_sessions import BargeInSelector, VoiceSessionManager
 from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import Settings, user_presets
-from edgevox.config.sections import AUTO
 from edgevox.core.errors import StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
@@ -72,13 +71,11 @@ class TurnRecords:
             self._note(self.turn_log.catch_up)
 
     def _note(self, write: Callable[[], None]) -> None:
-        before = self.problem
+        before, self.problem = self.problem, None
         try:
             write()
         except StateError as error:
             self.problem = error
-        else:
-            self.problem = None
         if (before is None) != (self.problem is None):
             self._on_change(self.problem)
 
@@ -109,8 +106,9 @@ class AssistantRuntime:
         self._running = AsyncExitStack()
         self.models = ModelSelection(settings, self.preset, store, engines, adapter_path=adapter_path)
         self.engines = Engines(settings, self.preset, folders, self.models, self.bus.publish)
-        log = TurnLog(folders.state, max_bytes=settings.records.max_bytes, keep_text=settings.records.keep_text)
-        self.records = TurnRecords(log, partial(self._publish_state, "records"))
+        records = settings.records
+        self._turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
+        self.records = TurnRecords(self._turn_log, partial(self._publish_state, "records"))
         self._health = EngineHealth()
 
     @cached_property
@@ -125,34 +123,22 @@ class AssistantRuntime:
             voice=self.voice,
         )
 
-    def take_over(self, before: AssistantRuntime) -> None:
-        """Take over the running engines of another runtime where the configuration is the same.
-
-        Must be called before this runtime starts; the other one then stops without them.
-        """
-        self.engines.take_over(before.engines)
-
     async def __aenter__(self) -> AssistantRuntime:
-        running = self._running
-        running.enter_context(self.bus.listening(TurnMetricsRecorder(self.records.keep)))
-        running.enter_context(self.bus.listening(self._health))
-        running.push_async_callback(self.engines.close)
-        running.push_async_callback(self._close_state)
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self.engines.start())
-                group.create_task(self._open_state())
+            async with AsyncExitStack() as running:
+                running.enter_context(self.bus.listening(TurnMetricsRecorder(self.records.keep)))
+                running.enter_context(self.bus.listening(self._health))
+                running.push_async_callback(self.engines.close)
+                running.push_async_callback(self._close_state)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self.engines.start())
+                    group.create_task(self._open_state())
+                self._running = running.pop_all()
         except BaseExceptionGroup as failures:
-            await running.aclose()
             raise _first_of(failures) from None
-        except BaseException:
-            await running.aclose()
-            raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         await self._running.aclose()
 
     @property
@@ -225,12 +211,12 @@ class AssistantRuntime:
         )
 
     def assistant(self) -> Assistant:
-        preset, llm, stt = self.preset, self.settings.llm, self.settings.stt
+        preset, llm = self.preset, self.settings.llm
         toolbox, language = self.home_context.toolbox, next(iter(self.models.voices))
 
         def transcriber(language: str | None) -> Transcriber:
-            usual = None if stt.language == AUTO else stt.language
-            return Transcriber(self.engines.stt, language=language or usual, names=self.home_context.names)
+            language = language or self.engines.expected_language
+            return Transcriber(self.engines.stt, language=language, names=self.home_context.names)
 
         return Assistant(
             preset.name,
@@ -273,12 +259,10 @@ class AssistantRuntime:
 
     def transcriber(self) -> Transcriber:
         """Return the transcriber with the configured language and entity names."""
-        stt = self.settings.stt
-        language = None if stt.language == AUTO else stt.language
         home = self.home_context
         return Transcriber(
             self.engines.stt,
-            language=language,
+            language=self.engines.expected_language,
             names=home.names,
             correct=lambda text: correct_entity_names(text, home.all_names()),
         )
@@ -300,7 +284,10 @@ class AssistantRuntime:
         )
         if "llm" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
             transcribe = self.transcribe if "stt" in self.engines else None
-            self.home_context = await HomeContext.open(self.settings, self.preset, self.folders, transcribe)
+            toolbox = await asyncio.to_thread(Toolbox, self.settings, self.folders, transcribe=transcribe)
+            home_context = HomeContext(self.settings, self.preset, toolbox)
+            await toolbox.start()
+            self.home_context = home_context
 
     def _play_earcons(
         self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
@@ -352,6 +339,5 @@ class AssistantRuntime:
             await asyncio.to_thread(self._memory.close)
 
 
-def _first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = failures.exceptions[0]
-    return _first_of(first) if isinstance(first, BaseExceptionGroup) else first
+def _first_of(failure: BaseException) -> BaseException:
+    return _first_of(failure.exceptions[0]) if isinstance(failure, BaseExceptionGroup) else failure

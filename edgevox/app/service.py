@@ -17,24 +17,9 @@ from edgevox.app.engines import EngineHealth
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
+from edgevox.core import events
 from edgevox.core.errors import ControlError, EdgevoxError
-from edgevox.core.events import (
-    ConfirmationRequired,
-    Event,
-    ModelStarted,
-    PlaybackFinished,
-    PlaybackStarted,
-    Publish,
-    RingEnded,
-    RingStarted,
-    SoundChanged,
-    SoundDevice,
-    SpeechDropped,
-    SpeechStarted,
-    StateChanged,
-    TranscriptionStarted,
-    TurnEnded,
-)
+from edgevox.core.events import Event, Publish, SoundDevice, TurnEnded
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.platform import freeze_gc, release_free_memory
 from edgevox.core.turn import background_task
@@ -62,31 +47,32 @@ class StatusTracker:
     def __call__(self, event: Event) -> None:
         self._health(event)
         match event:
-            case SpeechStarted():
+            case events.SpeechStarted():
                 self.doing = "hearing"
-            case TranscriptionStarted(early=False):
+            case events.TranscriptionStarted(early=False):
                 self.doing = "understanding"
-            case ModelStarted():
+            case events.ModelStarted():
                 self.doing = "thinking"
-            case PlaybackStarted():
+            case events.PlaybackStarted():
                 self.doing = "speaking"
-            case ConfirmationRequired():
+            case events.ConfirmationRequired():
                 self.doing = "asking"
-            case RingStarted(ring_id=ring_id):
+            case events.RingStarted(ring_id=ring_id):
                 self._ringing.add(ring_id)
                 self.set_idle()
-            case RingEnded(ring_id=ring_id):
+            case events.RingEnded(ring_id=ring_id):
                 self._ringing.discard(ring_id)
                 self.set_idle()
             case TurnEnded(outcome=outcome):
                 self.turns += outcome != "dropped"
                 self.failed_turns += outcome == "failed"
                 self.set_idle()
-            case SpeechDropped() | PlaybackFinished():
+            case events.SpeechDropped() | events.PlaybackFinished():
                 self.set_idle()
-            case StateChanged(detail=detail) if detail:
-                self._last_trouble = {"at": _now(), "message": detail}
-            case SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
+            case events.StateChanged(detail=detail) if detail:
+                now = dt.datetime.now().astimezone().isoformat(timespec="seconds")
+                self._last_trouble = {"at": now, "message": detail}
+            case events.SoundChanged(device=kind, is_there=is_there, name=name, detail=detail):
                 self._devices[kind] = {"is_there": is_there, "name": name, "detail": detail}
             case _:
                 pass
@@ -107,10 +93,6 @@ class StatusTracker:
             "failed_turns": self.failed_turns,
             "last_trouble": self._last_trouble,
         }
-
-
-def _now() -> str:
-    return dt.datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 log = logging.getLogger(__name__)
@@ -239,7 +221,7 @@ class AssistantService:
             try:
                 await self._run_until_reload(session)
                 if self._wanted is not None:
-                    self._wanted.take_over(runtime)
+                    self._wanted.engines.take_over(runtime.engines)
             finally:
                 self.session = None
                 self.last_record = runtime.records.last or self.last_record
@@ -279,8 +261,8 @@ async def _wait_for_turn_end(session: ServiceSession) -> None:
         return
     try:
         async with asyncio.timeout(_TURN_ENDS_WITHIN_S):
-            with session.runtime.bus.subscription() as events:
-                async for event in events:
+            with session.runtime.bus.subscription() as subscription:
+                async for event in subscription:
                     if isinstance(event, TurnEnded):
                         return
     except TimeoutError:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -182,10 +182,8 @@ class SystemdNotifier:
         address = "\0" + self._address[1:] if self._address.startswith("@") else self._address
         with unix_socket(socket.SOCK_DGRAM) as client:
             client.setblocking(False)
-            try:
+            with suppress(OSError):
                 client.sendto(text.encode(), address)
-            except OSError:
-                return
 
     @asynccontextmanager
     async def watchdog_pings(self) -> AsyncIterator[None]:

@@ -7,7 +7,6 @@ import dataclasses
 import logging
 import time
 from collections.abc import Collection, Iterable
-from types import TracebackType
 
 from edgevox.config import McpSettings, Settings
 from edgevox.core.errors import ConfigError, StateError
@@ -128,9 +127,7 @@ class Toolbox:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_exc_info: object) -> None:
         await self.stop()
 
     def _mcp_servers(self, settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:

@@ -18,38 +18,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from edgevox.core import events
 from edgevox.core.errors import StateError
-from edgevox.core.events import (
-    AudioReady,
-    EndpointReached,
-    Event,
-    InstantWordHeard,
-    ModelFinished,
-    ModelStarted,
-    PlaybackFinished,
-    PlaybackStarted,
-    ReplyDelta,
-    RingEnded,
-    RingStarted,
-    SpeechEnded,
-    SynthesisStarted,
-    TranscriptionStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnEvent,
-    TurnStarted,
-)
+from edgevox.core.events import Event, TurnEvent
 from edgevox.core.files import write_atomic
 
 # name, start event, end event, whether the last end event counts. Otherwise the first events of a turn count.
 # A transcript that was ready before the endpoint takes no time.
 _STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
-    ("endpoint", SpeechEnded, EndpointReached, False),
-    ("transcribe", EndpointReached, TranscriptReady, False),
-    ("first_token", ModelStarted, ReplyDelta, False),
-    ("generate", ReplyDelta, ModelFinished, True),
-    ("first_audio", SynthesisStarted, AudioReady, False),
-    ("speak", PlaybackStarted, PlaybackFinished, True),
+    ("endpoint", events.SpeechEnded, events.EndpointReached, False),
+    ("transcribe", events.EndpointReached, events.TranscriptReady, False),
+    ("first_token", events.ModelStarted, events.ReplyDelta, False),
+    ("generate", events.ReplyDelta, events.ModelFinished, True),
+    ("first_audio", events.SynthesisStarted, events.AudioReady, False),
+    ("speak", events.PlaybackStarted, events.PlaybackFinished, True),
 )
 
 
@@ -108,17 +90,17 @@ class TurnMetricsRecorder:
     def __init__(self, keep: Callable[[TurnMetrics], None]) -> None:
         self._keep = keep
         self._open: dict[str, list[TurnEvent]] = {}
-        self._ringing: dict[str, RingStarted] = {}
+        self._ringing: dict[str, events.RingStarted] = {}
 
     def __call__(self, event: Event) -> None:
         match event:
-            case TurnStarted():
+            case events.TurnStarted():
                 self._open[event.turn_id] = [event]
-            case TurnEnded() if event.turn_id in self._open:
+            case events.TurnEnded() if event.turn_id in self._open:
                 self._keep(record_of([*self._open.pop(event.turn_id), event]))
-            case RingStarted():
+            case events.RingStarted():
                 self._ringing[event.ring_id] = event
-            case RingEnded() if event.ring_id in self._ringing:
+            case events.RingEnded() if event.ring_id in self._ringing:
                 self._keep(ring_record_of(self._ringing.pop(event.ring_id), event))
             case TurnEvent() if event.turn_id in self._open:
                 self._open[event.turn_id].append(event)
@@ -126,18 +108,18 @@ class TurnMetricsRecorder:
                 pass
 
 
-def record_of(events: list[TurnEvent]) -> TurnMetrics:
+def record_of(history: list[TurnEvent]) -> TurnMetrics:
     """The record of one turn, from its TurnStarted to its TurnEnded."""
-    started, ended = events[0], events[-1]
-    assert isinstance(started, TurnStarted)
-    assert isinstance(ended, TurnEnded)
-    models = [event for event in events if isinstance(event, ModelFinished)]
+    started, ended = history[0], history[-1]
+    assert isinstance(started, events.TurnStarted)
+    assert isinstance(ended, events.TurnEnded)
+    models = [event for event in history if isinstance(event, events.ModelFinished)]
     return TurnMetrics(
         turn_id=started.turn_id,
         at=_now(),
         source=started.source,
         preset=started.preset,
-        heard=next((event.text for event in events if isinstance(event, TranscriptReady)), ""),
+        heard=next((event.text for event in history if isinstance(event, events.TranscriptReady)), ""),
         reply=ended.reply,
         outcome=ended.outcome,
         error_code=ended.error_code,
@@ -145,14 +127,14 @@ def record_of(events: list[TurnEvent]) -> TurnMetrics:
         prompt_tokens=sum(event.prompt_tokens for event in models),
         cached_tokens=sum(event.cached_tokens for event in models),
         generated_tokens=sum(event.generated_tokens for event in models),
-        dropped_samples=sum(event.dropped_samples for event in events if isinstance(event, SpeechEnded)),
-        transcribed_early_ms=_transcribed_early_ms(events),
-        instant_word=next((event.word for event in events if isinstance(event, InstantWordHeard)), ""),
-        stages=tuple(_spans(events, started.at_s)),
+        dropped_samples=sum(event.dropped_samples for event in history if isinstance(event, events.SpeechEnded)),
+        transcribed_early_ms=_transcribed_early_ms(history),
+        instant_word=next((event.word for event in history if isinstance(event, events.InstantWordHeard)), ""),
+        stages=tuple(_spans(history, started.at_s)),
     )
 
 
-def ring_record_of(started: RingStarted, ended: RingEnded) -> TurnMetrics:
+def ring_record_of(started: events.RingStarted, ended: events.RingEnded) -> TurnMetrics:
     """The record of a timer, alarm or reminder; its outcome is how the ringing ended."""
     return TurnMetrics(
         turn_id=started.ring_id,
@@ -171,20 +153,20 @@ def _now() -> str:
     return dt.datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
-def _spans(events: list[TurnEvent], zero_s: float) -> list[StageSpan]:
+def _spans(history: list[TurnEvent], zero_s: float) -> list[StageSpan]:
     spans = []
     for name, begins, ends, until_last in _STAGES:
-        start = next((event.at_s for event in events if isinstance(event, begins)), None)
-        stops = [event.at_s for event in events if isinstance(event, ends)]
+        start = next((event.at_s for event in history if isinstance(event, begins)), None)
+        stops = [event.at_s for event in history if isinstance(event, ends)]
         if start is not None and stops:
             end = stops[-1] if until_last else stops[0]
             spans.append(StageSpan(name, _ms(start - zero_s), _ms(max(start, end) - zero_s)))
     return spans
 
 
-def _transcribed_early_ms(events: list[TurnEvent]) -> float:
-    begun = [event for event in events if isinstance(event, TranscriptionStarted)]
-    ends = [event.at_s for event in events if isinstance(event, EndpointReached | TranscriptReady)]
+def _transcribed_early_ms(history: list[TurnEvent]) -> float:
+    begun = [event for event in history if isinstance(event, events.TranscriptionStarted)]
+    ends = [event.at_s for event in history if isinstance(event, events.EndpointReached | events.TranscriptReady)]
     # A speculative transcription that failed gave no result: the one made after the endpoint is the last.
     return _ms(min(ends) - begun[-1].at_s) if begun and ends and begun[-1].early else 0.0
 

@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_FLAG_BYTES = 2
-
 
 class CancelFlag:
     """A cancellation flag in one byte, which native code can watch at `address`; set until its owner clears it.
@@ -28,7 +26,7 @@ class CancelFlag:
     __slots__ = ("_buffer", "_listeners")
 
     def __init__(self, buffer: ctypes.Array[ctypes.c_char] | None = None) -> None:
-        self._buffer = buffer if buffer is not None else ctypes.create_string_buffer(_FLAG_BYTES)
+        self._buffer = buffer if buffer is not None else ctypes.create_string_buffer(2)
         self._listeners: list[Callable[[], None]] = []
 
     @property

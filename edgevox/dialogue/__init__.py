@@ -9,7 +9,7 @@ from edgevox.dialogue.alarm_player import AlarmPlayer
 from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.barge_in import BargeInDetector
 from edgevox.dialogue.builtin_commands import BuiltinCommands
-from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
+from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.earcons import Earcons
 from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
@@ -26,7 +26,6 @@ __all__ = [
     "ConfirmationDialog",
     "Earcons",
     "Loudspeaker",
-    "OpenQuestion",
     "Pipeline",
     "ReplyLanguages",
     "Synthesizer",

@@ -7,7 +7,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -229,14 +229,11 @@ class AlarmPlayer:
         speech_output, cut = self._pipeline.speech_output, self._alarm_state.cut
         if speech_output is None:
             return True
-        speech = asyncio.create_task(_speech(speech_output, announcements))
-        try:
+        async with background_task(_speech(speech_output, announcements)) as speech:
             await asyncio.wait((speech,), timeout=_SYNTHESIS_S)
             if speech.done():
                 return await speech_output.interject((tone, *speech.result()), cut)
             return await speech_output.interject((tone,), cut) and await speech_output.interject(await speech, cut)
-        finally:
-            await cancel_tasks(speech)
 
     # --- how it ends
 
@@ -289,10 +286,8 @@ class AlarmPlayer:
             )
 
     async def _run_command(self, command: str) -> None:
-        try:
+        with suppress(EdgevoxError):  # reported by TurnEnded
             await self._pipeline.answer(command, Turn(), "timer")
-        except EdgevoxError:
-            return  # reported by TurnEnded
 
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""

@@ -7,11 +7,14 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from edgevox.core.events import DueAlarm
+from edgevox.core.files import packaged_toml
 from edgevox.core.languages import duration
 from edgevox.core.turn import CancelFlag
+from edgevox.core.words import NUMBER_WORDS
 from edgevox.dialogue.builtin_commands import command_phrases, plain_words, polite_words
 
 
@@ -28,50 +31,32 @@ class AlarmCommand:
         return f"Snoozed for {duration(self.minutes * 60)}." if self.minutes else ""
 
 
-# Besides the built-in command "stop".
-_STOP = frozenset(
-    (
-        *("stop ringing", "dismiss", "off", "no more", "cancel", "never mind", "nevermind", "i heard you"),
-        *("im up", "i am up", "im awake", "i am awake", "im getting up", "i am getting up"),
-        *("im coming", "i am coming", "got it", "i got it", "understood", "will do", "done", "fine"),
-        *("okay", "ok", "alright", "all right", "thanks", "thank you", "thank you very much", "cheers"),
-    )
-)
-_STOPPING = ("stop", "cancel", "dismiss", "silence", "end", "turn off", "switch off", "shut off")
-_SNOOZE = frozenset(("later", "let me sleep", "a few more minutes", "a bit later", "remind me later"))
-_SNOOZING = ("snooze", "postpone")
-# Words allowed around a duration: "just give me five more minutes".
-_AROUND_A_TIME = frozenset(
-    (
-        *("snooze", "postpone", "for", "by", "in", "again", "more", "another", "longer", "just", "only"),
-        *("give", "me", "i", "need", "let", "sleep", "wait", "remind", "wake", "up"),
-    )
-)
-# They mean stop alone, and nothing beside other words: "okay, five more minutes".
-_AGREEING = frozenset(("okay", "ok", "thanks"))
-
-_TO_NINETEEN = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-_NUMBERS = {word: number for number, word in enumerate(_TO_NINETEEN, start=1)} | _TENS | {"a": 1, "an": 1}
+# Of 1 to 19 and the tens to 60; their sum is the number: "twenty-five".
+_NUMBERS = {word: number for number, word in enumerate(NUMBER_WORDS[:61]) if number and "-" not in word}
+_NUMBERS |= {"a": 1, "an": 1}
 _FIXED_MINUTES = {"half an hour": 30, "half hour": 30, "quarter of an hour": 15, "quarter hour": 15}
 _AMOUNT = re.compile(rf"((?:\b(?:\d{{1,2}}|{'|'.join(_NUMBERS)})\b ?)+)(?:more |another )?(minute|hour)s?\b")
 _LONGEST_MINUTES = 60
 
 
+@cache
+def _phrases(name: str) -> frozenset[str]:
+    return frozenset(packaged_toml("dialogue/alarm_state.toml")[name])
+
+
 def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None:
     """Parse a whole utterance as a command to a ringing alarm, which has one of the names `things`."""
-    polite = (polite_words() - _AGREEING) | {"hey"}
+    agreeing = _phrases("agreeing")
+    polite = (polite_words() - agreeing) | {"hey"}
     words = [word for word in plain_words(text) if word not in polite]
-    meant = [word for word in words if word not in _AGREEING] or words[:1]
+    meant = [word for word in words if word not in agreeing] or words[:1]
     # Repeated by the speaker or by STT: "Stop! Stop!"
     plain = meant[0] if len(set(meant)) == 1 else " ".join(meant)
     objects = ("it", "that", *(f"{which}{thing}" for thing in things for which in ("", "the ", "my ", "this ")))
-    if plain in _STOP or plain in command_phrases("stop") or _is_done_to(plain, _STOPPING, objects):
+    if plain in _phrases("stop") | command_phrases("stop") or _is_done_to(plain, _phrases("stop_verbs"), objects):
         return AlarmCommand("stop")
-    if plain in _SNOOZE or plain in _SNOOZING or _is_done_to(plain, _SNOOZING, objects):
+    snooze_verbs = _phrases("snooze_verbs")
+    if plain in _phrases("snooze") | snooze_verbs or _is_done_to(plain, snooze_verbs, objects):
         return AlarmCommand("snooze")
     for thing in objects:
         plain = re.sub(rf"^(snooze|postpone) {re.escape(thing)}\b", r"\1", plain)
@@ -94,9 +79,12 @@ def _minutes(plain: str) -> int | None:
     for words, fixed in _FIXED_MINUTES.items():
         if re.search(rf"\b{words}\b", plain):
             rest = re.sub(rf"\b(?:a )?{words}\b", " ", plain, count=1)
-            return fixed if _AROUND_A_TIME.issuperset(rest.split()) else None
+            return fixed if _phrases("around_duration").issuperset(rest.split()) else None
     found = _AMOUNT.search(plain)
-    if found is None or not _AROUND_A_TIME.issuperset(f"{plain[: found.start()]} {plain[found.end() :]}".split()):
+    if found is None:
+        return None
+    rest = f"{plain[: found.start()]} {plain[found.end() :]}"
+    if not _phrases("around_duration").issuperset(rest.split()):
         return None
     number = sum(int(word) if word.isdigit() else _NUMBERS[word] for word in found[1].split())
     return number * 60 if found[2] == "hour" else number

@@ -81,15 +81,11 @@ class BargeInDetector:
         self._last_samples = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
         self._quiet = 0
         self._suspected_pitched = 0
-        self._is_ducked = False
+        self.is_suspected = False
         self._has_requested_replay = self._awaits_replay = False
         warmup_replay = self._warmup_replay()
         self._previous_replay = warmup_replay if warmup_replay is not None and warmup_replay.has_begun else None
         """The replay of the previous reply, already handled."""
-
-    @property
-    def is_suspected(self) -> bool:
-        return self._is_ducked
 
     @property
     def may_be_word(self) -> bool:
@@ -108,15 +104,24 @@ class BargeInDetector:
         self._recent.append(_BlockResult(is_speech, has_pitch))
         self._blocks.append(block)
         self._quiet = 0 if is_speech else self._quiet + 1
-        if not self._is_ducked:
+        if not self.is_suspected:
             while len(self._blocks) > _BEFORE_BLOCKS + _DUCK_WINDOW and not self._awaits_replay:
                 self._blocks.popleft()
-            return self._duck() if self._speech_blocks(_DUCK_WINDOW) >= _DUCK_BLOCKS else None
+            if self._speech_blocks(_DUCK_WINDOW) < _DUCK_BLOCKS:
+                return None
+            self.is_suspected = True
+            self._suspected_pitched = sum(result.has_pitch for result in list(self._recent)[-_DUCK_WINDOW:])
+            return "duck"
         self._suspected_pitched += has_pitch
         if self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED):
-            return "stop" if not self._is_own_echo() else self._dismiss()
+            if not self._is_own_echo():
+                return "stop"
+            self._recent.clear()
+            self._suspected_pitched = 0
+            self.is_suspected = False
+            return "resume"
         if self._quiet >= _QUIET_BLOCKS:
-            self._is_ducked = False
+            self.is_suspected = False
             return "resume"
         return None
 
@@ -128,7 +133,7 @@ class BargeInDetector:
         warmup_replay = self._warmup_replay()
         if warmup_replay is None or warmup_replay is self._previous_replay or not warmup_replay.is_whole:
             return None
-        if self._has_requested_replay or self._is_ducked:
+        if self._has_requested_replay or self.is_suspected:
             return None
         self._has_requested_replay = self._awaits_replay = True
         self._blocks.clear()
@@ -138,27 +143,16 @@ class BargeInDetector:
         """Whether the replay holds missed speech, which is then in `buffered`."""
         self._awaits_replay = False
         missed = _speech_in(replayed, self._aggressiveness)
-        if not missed or self._is_ducked or self._is_own_echo():
+        if not missed or self.is_suspected or self._is_own_echo():
             return False
         self._blocks.extendleft(reversed(missed))
         return True
 
-    def _duck(self) -> Verdict:
-        self._is_ducked = True
-        self._suspected_pitched = sum(heard.has_pitch for heard in list(self._recent)[-_DUCK_WINDOW:])
-        return "duck"
-
-    def _dismiss(self) -> Verdict:
-        self._recent.clear()
-        self._is_ducked = False
-        self._suspected_pitched = 0
-        return "resume"
-
     def _speech_blocks(self, window: int) -> int:
-        return sum(heard.is_speech for heard in list(self._recent)[-window:])
+        return sum(result.is_speech for result in list(self._recent)[-window:])
 
     def _has_spoken(self, blocks: int, pitched: int) -> bool:
-        has_pitch = sum(heard.has_pitch for heard in self._recent)
+        has_pitch = sum(result.has_pitch for result in self._recent)
         return self._speech_blocks(_STOP_WINDOW) >= blocks and has_pitch >= pitched
 
     def _is_near_end(self) -> bool:

@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,24 +91,6 @@ _EDGE_S = 0.03
 _OVERTONE = 0.25
 
 
-@cache
-def wake_tone(volume: float) -> Audio:
-    """The wake word was detected."""
-    return _tones(CALLED_HZ, _FAILED_S, volume)
-
-
-@cache
-def accepted_tone(volume: float) -> Audio:
-    """The utterance was accepted. `volume` is the peak."""
-    return _tones(HEARD_HZ, _HEARD_S, volume)
-
-
-@cache
-def error_tone(volume: float) -> Audio:
-    """The turn failed."""
-    return _tones(FAILED_HZ, _FAILED_S, volume)
-
-
 def _tones(tones_hz: Sequence[float], seconds: float, peak: float) -> Audio:
     samples = np.concatenate([_tone(tone_hz, seconds / len(tones_hz)) for tone_hz in tones_hz])
     samples *= peak / np.max(np.abs(samples))
@@ -121,6 +104,12 @@ def _tone(tone_hz: float, seconds: float) -> NDArray[np.float64]:
     # A raised cosine at both ends, against clicks.
     from_end_s = np.minimum(t_s, t_s[-1] - t_s)
     return np.asarray(sound * (0.5 - 0.5 * np.cos(np.pi * np.minimum(1.0, from_end_s / _EDGE_S))))
+
+
+# For a detected wake word, an accepted utterance and a failed turn, each with its peak as argument.
+wake_tone = cache(partial(_tones, CALLED_HZ, _FAILED_S))
+accepted_tone = cache(partial(_tones, HEARD_HZ, _HEARD_S))
+error_tone = cache(partial(_tones, FAILED_HZ, _FAILED_S))
 
 
 class PreparedPhrases:
@@ -209,7 +198,7 @@ class Earcons:
         self._error_replies = PreparedPhrases(speech_output, error_replies)
         self._wait: _Wait | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._prepare(self._languages.reply_to(""))
+        self._spawn(self._prepare(self._languages.reply_to("")))
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -239,8 +228,7 @@ class Earcons:
     @property
     def _is_at_rest(self) -> bool:
         """Whether no turn runs and no alarm rings."""
-        alarm_state = self._pipeline.alarm_state
-        return not self._pipeline.is_in_turn and not (alarm_state and alarm_state.is_ringing)
+        return not self._pipeline.is_in_turn and not self._pipeline.is_ringing
 
     async def _play_wake_tone(self) -> None:
         await self._sleep(AFTER_CALL_S)
@@ -277,27 +265,19 @@ class Earcons:
                 words = self._tone(error_tone)
             if words is not None:
                 self._spawn(self._play_alone(words))
-        self._prepare(language)
+        self._spawn(self._prepare(language))
 
     async def _play_alone(self, sound: Audio) -> None:
-        if self._is_spoken_to():
-            return  # the user is already repeating it
-        try:
-            await self._speech_output.interject((sound,), CancelFlag())
-        except EdgevoxError:
-            return  # reported by the device events
+        if not self._is_spoken_to():  # else the user is already repeating it
+            with suppress(EdgevoxError):  # reported by the device events
+                await self._speech_output.interject((sound,), CancelFlag())
 
-    def _prepare(self, language: str) -> None:
-        self._spawn(self._make_words(language))
-
-    async def _make_words(self, language: str) -> None:
-        try:
+    async def _prepare(self, language: str) -> None:
+        with suppress(EdgevoxError):  # tried again after the next turn
             if self._settings.apologise:
                 await self._error_replies.prepare(language)
             if self._settings.acknowledge_after_s:
                 await self._filler_phrases.prepare(language)
-        except EdgevoxError:
-            return  # tried again after the next turn
 
     def _spawn(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -240,8 +240,8 @@ class VoiceLoop:
 
     def _is_engaged(self) -> bool:
         """Whether no wake word is needed: a turn, a barge-in, a question or an alarm is active."""
-        is_ringing = self.pipeline.alarm_state is not None and self.pipeline.alarm_state.is_ringing
-        return self._turn_queue.is_in_turn or self._has_floor or self._listening is not None or is_ringing
+        is_asked = self._listening is not None
+        return self._turn_queue.is_in_turn or self._has_floor or is_asked or self.pipeline.is_ringing
 
     def _is_spoken_to(self) -> bool:
         """Whether speech is in progress, or is being transcribed outside a turn."""

@@ -63,7 +63,7 @@ class Pipeline:
         volume = words.volume if words else Volume()
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
-        self._idle_worker = IdleWorker(agent.warm_prefix) if warms_prefix else None
+        self._idle_worker = IdleWorker(agent.warm_prefix if warms_prefix else None)
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
         self._opened_s = -math.inf
@@ -77,6 +77,10 @@ class Pipeline:
     def is_in_turn(self) -> bool:
         return self._turn is not None
 
+    @property
+    def is_ringing(self) -> bool:
+        return self.alarm_state is not None and self.alarm_state.is_ringing
+
     def is_turn_of(self, turn_id: str) -> bool:
         return self._turn is not None and self._turn.id == turn_id
 
@@ -87,13 +91,11 @@ class Pipeline:
 
     def start_idle_work(self) -> None:
         """Prepare the next turn in the background."""
-        if self._idle_worker is not None:
-            self._idle_worker.begin()
+        self._idle_worker.begin()
 
     async def close(self) -> None:
         await self._drop_speculative_reply()
-        if self._idle_worker is not None:
-            await self._idle_worker.close()
+        await self._idle_worker.close()
 
     async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
         """Run a text turn. Raises EdgevoxError after publishing TurnEnded."""
@@ -168,12 +170,10 @@ class Pipeline:
         if before is not None and before.turn is speculative.turn:
             return
         text, spoken = (speculative.ready.text, speculative.ready.language) if speculative.ready else ("", "")
-        is_ringing = self.alarm_state is not None and self.alarm_state.is_ringing
         is_instant = self._words is not None and parse_builtin_command(text) is not None
-        if not text or is_ringing or is_instant or self._one_at_a_time.locked() or speculative.is_abandoned:
+        if not text or self.is_ringing or is_instant or self._one_at_a_time.locked() or speculative.is_abandoned:
             return
-        if self._idle_worker is not None:
-            self._idle_worker.end()
+        self._idle_worker.end()
 
         async def reply() -> AgentResult:
             if before is not None:
@@ -245,10 +245,9 @@ class Pipeline:
         self._publish(events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
         self._turn = turn
         self._opened_s = time.monotonic()
-        if self._idle_worker is not None:
-            self._idle_worker.end()
+        self._idle_worker.end()
         try:
-            yield source != "timer" and self.alarm_state is not None and self.alarm_state.is_ringing
+            yield source != "timer" and self.is_ringing
         except EdgevoxError as error:
             self._publish(
                 events.TurnEnded(
@@ -289,7 +288,7 @@ class Pipeline:
             result = await self._replies.run_agent(text, turn, source, spoken, is_doubted=is_doubted)
         if result.reply:
             self.has_said(result.reply, self._languages.reply_to(spoken))
-        self._end(turn, result.reply, result.heard)
+        self._end(turn, result.reply, result.spoken_prefix)
         return result
 
     def _doubts(self, heard: Transcript | None) -> bool:
@@ -311,11 +310,11 @@ class Pipeline:
             self._end(turn, reply, await self._replies.say(reply, turn, language) if reply else None)
         return AgentResult(reply, (), "stop")
 
-    def _end(self, turn: Turn, reply: str, heard: str | None = None) -> None:
-        """Publish TurnEnded; `heard` is the spoken part of an interrupted reply."""
+    def _end(self, turn: Turn, reply: str, spoken_prefix: str | None) -> None:
+        """Publish TurnEnded; `spoken_prefix` is that of an interrupted reply."""
         outcome: TurnOutcome = self._replies.cut_by(turn) if turn.cancel.is_set() else "answered"
-        if heard is not None and heard != reply:
-            reply = mark_truncated(heard) if heard else ""
+        if spoken_prefix is not None and spoken_prefix != reply:
+            reply = mark_truncated(spoken_prefix) if spoken_prefix else ""
         self._publish(events.TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from edgevox.agents import AgentResult, LLMAgent
@@ -59,11 +59,8 @@ _PIECES_AHEAD = 1
 _LOOKS_WHOLE = re.compile(r"(?<!\d)[.!?…][\"'”’)]*\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class _PassageEnd:
-    """The end of one playback passage."""
-
-    is_reached: asyncio.Event = field(default_factory=asyncio.Event)
+_PassageEnd: TypeAlias = asyncio.Event
+"""The end of one playback passage, set when it was played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +103,7 @@ class SpokenReply:
     def is_pending_or_playing(self) -> bool:
         return self._unmade > 0 or not self._sounds.empty() or (self._has_begun and self._speech_output.is_sounding)
 
-    def heard_text(self) -> str:
+    def spoken_text(self) -> str:
         """The spoken part of the reply up to the last whole word, once playback has ended."""
         return spoken_prefix(self.written, self._reply)
 
@@ -135,7 +132,7 @@ class SpokenReply:
         self._put(SpokenSentence(text))
         end = _PassageEnd()
         self._sentences.put_nowait(end)
-        await end.is_reached.wait()
+        await end.wait()
 
     def finish(self) -> None:
         self.is_finished = True
@@ -215,7 +212,7 @@ class SpokenReply:
 
     async def _play(self) -> None:
         while (end := await self._play_passage()) is not None:
-            end.is_reached.set()
+            end.set()
 
     async def _is_certain(self) -> bool:
         """Wait for the gate; False if the turn is cancelled first."""
@@ -325,12 +322,12 @@ class ReplyRunner:
             return result
 
         result, speech = await self._aloud(turn, generate, language=self._languages.reply_to(spoken), spoken=spoken)
-        heard = _heard(speech, result.reply) if turn.cancel.is_set() else None
-        if heard is None or (heard and heard == result.reply):
+        spoken_part = _spoken_part(speech, result.reply) if turn.cancel.is_set() else None
+        if spoken_part is None or (spoken_part and spoken_part == result.reply):
             return result
         # Before the next prompt is prepared, which contains it.
-        self._agent.truncate_reply(turn.id, heard, finish_reason=self.cut_by(turn))
-        return replace(result, heard=heard)
+        self._agent.truncate_reply(turn.id, spoken_part, finish_reason=self.cut_by(turn))
+        return replace(result, spoken_prefix=spoken_part)
 
     async def say(self, text: str, turn: Turn, language: str = ENGLISH) -> str | None:
         """Speak a fixed reply; returns the spoken part, None if it was not interrupted."""
@@ -340,7 +337,7 @@ class ReplyRunner:
             write(text)
 
         _, speech = await self._aloud(turn, write, language=language)
-        return _heard(speech, text) if turn.cancel.is_set() else None
+        return _spoken_part(speech, text) if turn.cancel.is_set() else None
 
     async def _aloud(
         self, turn: Turn, write: Callable[[Write, Write], Awaitable[T]], *, language: str, spoken: str = ENGLISH
@@ -368,11 +365,11 @@ class ReplyRunner:
         return writing.result(), speech
 
 
-def _heard(speech: SpokenReply | None, reply: str) -> str | None:
+def _spoken_part(speech: SpokenReply | None, reply: str) -> str | None:
     """The spoken part of the reply; None without speech output."""
     if speech is None:
         return None
     # Text before a tool call, or an interrupting command, may have been spoken too.
     written = speech.written.strip()
     said_before = len(written) - len(reply) if written.endswith(reply) else 0
-    return speech.heard_text()[said_before:].strip()[: len(reply)]
+    return speech.spoken_text()[said_before:].strip()[: len(reply)]

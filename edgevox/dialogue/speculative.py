@@ -129,9 +129,9 @@ _REPEAT_S = 5.0
 
 
 class IdleWorker:
-    """Runs `work` in the background from `begin` to `end`: at once, then every few seconds."""
+    """Runs `work`, if any, in the background from `begin` to `end`: at once, then every few seconds."""
 
-    def __init__(self, work: Callable[[CancelFlag], Awaitable[None]], *, repeat_s: float = _REPEAT_S) -> None:
+    def __init__(self, work: Callable[[CancelFlag], Awaitable[None]] | None, *, repeat_s: float = _REPEAT_S) -> None:
         self._work = work
         self._repeat_s = repeat_s
         self._cancel = CancelFlag()
@@ -140,8 +140,9 @@ class IdleWorker:
     def begin(self) -> None:
         """Start the work. Needs a running loop."""
         self.end()
-        self._cancel = CancelFlag()
-        self._task = asyncio.create_task(self._run(self._cancel))
+        if self._work is not None:
+            self._cancel = CancelFlag()
+            self._task = asyncio.create_task(self._run(self._work, self._cancel))
 
     def end(self) -> None:
         """Cancel the work; the engine is free within milliseconds."""
@@ -152,12 +153,12 @@ class IdleWorker:
         if self._task is not None:
             await self._task
 
-    async def _run(self, cancel: CancelFlag) -> None:
+    async def _run(self, work: Callable[[CancelFlag], Awaitable[None]], cancel: CancelFlag) -> None:
         ended = asyncio.Event()
         cancel.add_listener(ended.set)
         try:
             while not ended.is_set():
-                await self._work(cancel)
+                await work(cancel)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._repeat_s):
                         await ended.wait()

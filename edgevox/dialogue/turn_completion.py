@@ -7,18 +7,18 @@ the words decide.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
+from edgevox.core.files import packaged_toml
 from edgevox.core.languages import ENGLISH
 from edgevox.core.types import Transcript
 from edgevox.dialogue.builtin_commands import parse_builtin_command, plain_words
 
 TurnCompletion: TypeAlias = Literal["certain", "whole", "unclear", "unfinished"]
 
+_DATA = "dialogue/turn_completion.toml"
 _TIME_OF_DAY = re.compile(r"(\d)\s*[ap]\.?m\b\.?", re.IGNORECASE)
 _MARKS_THAT_GO_ON = (",", ";", ":", "-", "–", "—", "…", "...")
 _VALUES = ("before_value", "colour", "comparative")
@@ -138,7 +138,7 @@ def _last_sentence(text: str) -> str:
 
 
 def _words(sentence: str) -> list[str]:
-    contractions = _data()["contractions"]
+    contractions = packaged_toml(_DATA)["contractions"]
     return " ".join(contractions.get(word, word) for word in plain_words(sentence)).split()
 
 
@@ -165,14 +165,9 @@ def _has(words: Iterable[str], *classes: str) -> bool:
 
 @cache
 def _vocabulary() -> Mapping[str, frozenset[str]]:
-    data = _data()
+    data = packaged_toml(_DATA)
     words = {name: frozenset(words.split()) for name, words in data["words"].items()}
     return words | {name: frozenset(phrases) for name, phrases in data["phrases"].items()}
-
-
-@cache
-def _data() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 # In units of `audio.hangover_ms`, 500 ms by default. Speakers who pause to think mostly resume within 700 ms,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from edgevox.audio.wake_gate import WakeState
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, SpeechDropped
-from edgevox.core.turn import Turn, cancel_tasks
+from edgevox.core.turn import Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.confirm import AnswerListener
 from edgevox.dialogue.pipeline import Pipeline
@@ -105,9 +105,8 @@ class TurnQueue:
             if task is not None:
                 await task
         if self._has_turns:
-            asked = asyncio.create_task(self._pipeline.confirmation.until_listening())
-            await asyncio.wait((self._turns[-1], asked), return_when=asyncio.FIRST_COMPLETED)
-            asked.cancel()
+            async with background_task(self._pipeline.confirmation.until_listening()) as asked:
+                await asyncio.wait((self._turns[-1], asked), return_when=asyncio.FIRST_COMPLETED)
 
     async def end(self) -> None:
         """Wait until every utterance is answered; questions get no more answers."""

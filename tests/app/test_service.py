@@ -14,7 +14,7 @@ import pytest
 
 from edgevox.agents.memory_file import MemoryFile
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import Ask, Mute, Reload, Request, Say, Status, Stop, Talk, Unmute, audio_from_note
+from edgevox.app.control.protocol import Ask, Request, Say, SimpleRequest, audio_from_note
 from edgevox.core.errors import ConfigError, EngineFailed, OtherSettings
 from edgevox.core.events import (
     EngineChanged,
@@ -43,7 +43,7 @@ async def done(factory: ScriptedTrade, wanted: Request) -> JsonObject:
 async def until(factory: ScriptedTrade, is_so: Callable[[JsonObject], bool]) -> JsonObject:
     """The status as soon as it is so."""
     async with asyncio.timeout(10):
-        while not is_so(status := await done(factory, Status())):  # noqa: ASYNC110  (it has to be asked)
+        while not is_so(status := await done(factory, SimpleRequest(do="status"))):  # noqa: ASYNC110  (it has to be asked)
             await asyncio.sleep(0.01)
     return status
 
@@ -54,7 +54,7 @@ async def test_status_says_how_everything_is(factory: ScriptedTrade) -> None:
         publish = service.session.runtime.bus.publish
         publish(EngineChanged(engine="llm", state="ready"))
         publish(SoundChanged(device="microphone", is_there=False, detail="unplugged"))
-        status = await done(factory, Status())
+        status = await done(factory, SimpleRequest(do="status"))
         assert (status["state"], status["is_muted"], status["attention"]) == ("listening", False, "awake")
         assert status["engines"]["llm"]["state"] == "ready"
         assert status["devices"]["microphone"] == {"is_there": False, "name": "", "detail": "unplugged"}
@@ -67,7 +67,7 @@ async def test_a_restarted_engine_is_counted(factory: ScriptedTrade) -> None:
         states: tuple[EngineState, ...] = ("restarting", "starting", "ready")
         for state in states:
             service.session.runtime.bus.publish(EngineChanged(engine="tts", state=state, detail="died"))
-        status = await done(factory, Status())
+        status = await done(factory, SimpleRequest(do="status"))
     assert (status["engines"]["tts"]["state"], status["engines"]["tts"]["restarts"]) == ("ready", 1)
 
 
@@ -75,7 +75,7 @@ async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory:
     async with living(factory):
         async with request(factory.folders.runtime, Ask(text="What is the capital of France?")) as asking:
             notes = [note async for note in asking.notes()]
-        status = await done(factory, Status())
+        status = await done(factory, SimpleRequest(do="status"))
     assert "".join(note["text"] for note in notes[:-1]) == notes[-1]["reply"] == "Paris is the capital."
     assert notes[-1]["finish_reason"] == "stop"
     assert (status["turns"], status["last_turn"]["outcome"]) == (1, "answered")
@@ -113,19 +113,19 @@ async def test_say_sends_the_sound_where_it_is_wanted(factory: ScriptedTrade) ->
 
 async def test_mute_lasts_until_unmute(factory: ScriptedTrade) -> None:
     async with living(factory):
-        await done(factory, Mute())
+        await done(factory, SimpleRequest(do="mute"))
         assert factory.room.is_muted
-        assert (await done(factory, Status()))["attention"] == "muted"
-        await done(factory, Unmute())
+        assert (await done(factory, SimpleRequest(do="status")))["attention"] == "muted"
+        await done(factory, SimpleRequest(do="unmute"))
         assert not factory.room.is_muted
 
 
 async def test_talk_listens_once_although_it_is_muted(factory: ScriptedTrade) -> None:
     async with living(factory) as service:
-        await done(factory, Mute())
+        await done(factory, SimpleRequest(do="mute"))
         assert service.session is not None
         publish = service.session.runtime.bus.publish
-        async with request(factory.folders.runtime, Talk()) as talking:
+        async with request(factory.folders.runtime, SimpleRequest(do="talk")) as talking:
             notes = []
             async for note in talking.notes():
                 notes.append(note)
@@ -143,12 +143,12 @@ async def test_talk_listens_once_although_it_is_muted(factory: ScriptedTrade) ->
 async def test_talk_to_which_nobody_says_anything_ends(factory: ScriptedTrade, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("edgevox.app.control.handlers._SPEAKS_WITHIN_S", 0.05)
     async with living(factory):
-        assert (await done(factory, Talk()))["outcome"] == "dropped"
+        assert (await done(factory, SimpleRequest(do="talk")))["outcome"] == "dropped"
 
 
 async def test_stop_says_whether_there_was_anything_to_stop(factory: ScriptedTrade) -> None:
     async with living(factory):
-        assert (await done(factory, Stop()))["stopped"] is False
+        assert (await done(factory, SimpleRequest(do="stop")))["stopped"] is False
 
 
 # --- settings
@@ -162,18 +162,18 @@ def write(folders: Folders, text: str) -> None:
 async def test_reload_without_a_change_changes_nothing(factory: ScriptedTrade) -> None:
     async with living(factory) as service:
         session = service.session
-        assert (await done(factory, Reload()))["changed"] == []
+        assert (await done(factory, SimpleRequest(do="reload")))["changed"] == []
         assert service.session is session
 
 
 async def test_reload_lives_by_the_new_settings_and_stays_muted(factory: ScriptedTrade) -> None:
     async with living(factory) as service:
-        await done(factory, Mute())
+        await done(factory, SimpleRequest(do="mute"))
         await done(factory, Ask(text="Hello?"))
         write(factory.folders, "[tts]\nspeed = 1.5\n")
-        assert (await done(factory, Reload()))["changed"] == ["tts.speed"]
+        assert (await done(factory, SimpleRequest(do="reload")))["changed"] == ["tts.speed"]
         assert service.settings.tts.speed == 1.5
-        status = await done(factory, Status())
+        status = await done(factory, SimpleRequest(do="status"))
         assert (status["state"], status["attention"]) == ("listening", "muted")
         assert status["last_turn"]["heard"] == "Hello?"
         assert (await done(factory, Ask(text="Still there?")))["reply"]
@@ -184,7 +184,7 @@ async def test_settings_that_are_wrong_are_refused_and_the_old_ones_hold(factory
         session = service.session
         write(factory.folders, "[tts]\nspeed = 99\n")
         with pytest.raises(ConfigError, match=r"tts\.speed"):
-            await done(factory, Reload())
+            await done(factory, SimpleRequest(do="reload"))
         assert service.session is session
 
 
@@ -193,7 +193,7 @@ async def test_settings_with_which_it_does_not_start_are_given_up(factory: Scrip
         write(factory.folders, "[tts]\nspeed = 1.5\n")
         factory.refusal = EngineFailed("llm does not load", hint="it is too large")
         with pytest.raises(EngineFailed, match="does not load"):
-            await done(factory, Reload())
+            await done(factory, SimpleRequest(do="reload"))
         async with asyncio.timeout(10):
             while service.session is None:  # noqa: ASYNC110  (nothing tells)
                 await asyncio.sleep(0.01)
@@ -233,7 +233,7 @@ def kept(state: Path) -> list[str]:
 
 async def assert_answers_and_complains(factory: ScriptedTrade) -> None:
     assert (await done(factory, Ask(text="Capital of France?")))["reply"] == "Paris is the capital."
-    trouble = (await done(factory, Status()))["trouble"]
+    trouble = (await done(factory, SimpleRequest(do="status")))["trouble"]
     assert "EDGEVOX_STATE_DIR" in trouble["hint"]
 
 
@@ -247,7 +247,7 @@ async def test_a_state_folder_that_is_deleted_is_made_again(elsewhere: ScriptedT
     async with living(elsewhere):
         shutil.rmtree(elsewhere.folders.state)
         assert (await done(elsewhere, Ask(text="Capital of France?")))["reply"]
-        assert (await done(elsewhere, Status()))["trouble"] is None
+        assert (await done(elsewhere, SimpleRequest(do="status")))["trouble"] is None
     assert (elsewhere.folders.state / "turns.jsonl").exists()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import Ask, Reload
+from edgevox.app.control.protocol import Ask, SimpleRequest
 from edgevox.app.service import AssistantService
 from edgevox.core.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
 from edgevox.core.files import Folders
@@ -77,7 +77,7 @@ async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
             await asyncio.to_thread(terminal.until, "listening")
             factory.folders.config.mkdir()
             factory.folders.config_file.write_text("[tts]\nspeed = 1.5\n")
-            async with request(factory.folders.runtime, Reload()) as reloading:
+            async with request(factory.folders.runtime, SimpleRequest(do="reload")) as reloading:
                 assert (await reloading.done())["changed"] == ["tts.speed"]
             await asyncio.sleep(0.5)  # it looks for the new session ten times a second
             await ask(factory)

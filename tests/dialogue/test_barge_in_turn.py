@@ -237,7 +237,7 @@ async def test_a_reply_that_is_only_written_is_not_interrupted() -> None:
     answering = asyncio.create_task(pipeline.answer("Tell me.", Turn()))
     await asyncio.sleep(0)
     assert not pipeline.interrupt()
-    assert (await answering).heard is None
+    assert (await answering).spoken_prefix is None
 
 
 # --- what is said beside the reply
@@ -255,7 +255,7 @@ async def test_what_was_interjected_is_no_part_of_the_reply() -> None:
     speech.finish()
     async with asyncio.timeout(BOUND_S), asyncio.TaskGroup() as group:
         speech.start(group)
-    assert speech.heard_text() == f"{FIRST} Here is the"
+    assert speech.spoken_text() == f"{FIRST} Here is the"
 
 
 async def test_what_rings_in_between_is_not_counted_either() -> None:

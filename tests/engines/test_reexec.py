@@ -47,7 +47,7 @@ async def test_an_equivalent_engine_keeps_running(daemons: tuple[AssistantRuntim
         async with before:
             pid = before.engines.pid("llm")
             assert pid is not None
-            after.take_over(before)
+            after.engines.take_over(before.engines)
         with after.bus.listening(events.append):
             async with after:
                 assert after.engines.pid("llm") == pid
@@ -62,6 +62,6 @@ async def test_a_changed_engine_is_reloaded(daemons: tuple[AssistantRuntime, Ass
     async with asyncio.timeout(BOUND_S):
         async with before:
             pid = before.engines.pid("llm")
-            after.take_over(before)
+            after.engines.take_over(before.engines)
         async with after:
             assert after.engines.pid("llm") not in (None, pid)

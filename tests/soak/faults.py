@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TypeAlias, get_args
 
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import SOCKET_NAME, Ask, Mute, Reload, Request, Status, Stop, Unmute, Watch, line_of
+from edgevox.app.control.protocol import SOCKET_NAME, Ask, Request, SimpleRequest, line_of
 from edgevox.app.service import AssistantService
 from edgevox.core.errors import ControlError, EngineFailed
 from edgevox.core.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
@@ -85,7 +85,7 @@ class Faults:
 
         async def empty() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            await self._do(Status())  # whoever looks has what was lost written
+            await self._do(SimpleRequest(do="status"))  # whoever looks has what was lost written
 
         return empty
 
@@ -96,7 +96,7 @@ class Faults:
 
     async def _vanish(self) -> Undo:
         """Clients that end in the middle of a request or an answer, or cannot be understood."""
-        wanted = (Watch(), Ask(text="Is anybody there?"))
+        wanted = (SimpleRequest(do="watch"), Ask(text="Is anybody there?"))
         lines = (*(line_of(one.model_dump()) for one in wanted), b'{"v": 1, "do"', b"\0\n")
         path = str(self._factory.folders.runtime / SOCKET_NAME)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
@@ -119,13 +119,13 @@ class Faults:
         folders.config.mkdir(parents=True, exist_ok=True)
         folders.config_file.write_text(f"[tts]\nspeed = {speed}\n[wake]\nfollow_up_s = {follow_up_s}\n")
         with suppress(ControlError):  # the one before is still under way
-            await self._do(Reload())
+            await self._do(SimpleRequest(do="reload"))
         return self._nothing
 
     async def _mute(self) -> Undo:
-        await self._do(Mute())
+        await self._do(SimpleRequest(do="mute"))
         await asyncio.sleep(self._chance.random() * 0.2)
-        await self._do(Unmute())
+        await self._do(SimpleRequest(do="unmute"))
         return self._nothing
 
     async def _stop(self) -> Undo:
@@ -135,7 +135,7 @@ class Faults:
         def tell(event: Event) -> None:
             if isinstance(event, moment):
                 self._ledger.on_event = lambda _event: None
-                told.add(asyncio.create_task(self._do(Stop())))
+                told.add(asyncio.create_task(self._do(SimpleRequest(do="stop"))))
 
         self._ledger.on_event = tell
 

@@ -11,20 +11,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from typing import assert_never
 
 from edgevox.agents.tool_loop import Agreement
-from edgevox.app.control.protocol import (
-    Ask,
-    Mute,
-    Reload,
-    Request,
-    Say,
-    Status,
-    Stop,
-    Talk,
-    Unmute,
-    Watch,
-    audio_to_notes,
-    event_to_note,
-)
+from edgevox.app.control.protocol import Ask, Request, Say, SimpleRequest, audio_to_notes, event_to_note
 from edgevox.app.control.server import ControlConnection
 from edgevox.app.service import AssistantService, ServiceSession
 from edgevox.config import Settings
@@ -32,7 +19,6 @@ from edgevox.core.errors import ControlError, OtherSettings
 from edgevox.core.events import (
     AttentionChanged,
     ConfirmationRequired,
-    Event,
     ReplyDelta,
     SpeechDropped,
     SpeechStarted,
@@ -65,7 +51,10 @@ async def _watch_session(service: AssistantService, session: ServiceSession, con
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LEVEL_EVERY_S):
                     event = await events.next()
-                await _send_event(event, session, connection)
+                record = session.runtime.records.last
+                if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
+                    await connection.send("turn", record=dataclasses.asdict(record))
+                await connection.send("event", **event_to_note(event))
             now_s = time.monotonic()
             if now_s >= level_due_s:
                 level_due_s = now_s + _LEVEL_EVERY_S
@@ -73,13 +62,6 @@ async def _watch_session(service: AssistantService, session: ServiceSession, con
             if now_s >= status_due_s:
                 status_due_s = now_s + _STATUS_EVERY_S
                 await connection.send("status", **status(service))
-
-
-async def _send_event(event: Event, session: ServiceSession, connection: ControlConnection) -> None:
-    record = session.runtime.records.last
-    if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
-        await connection.send("turn", record=dataclasses.asdict(record))
-    await connection.send("event", **event_to_note(event))
 
 
 # Timeout for speech to start after `talk`.
@@ -91,18 +73,18 @@ _NOTHING = {"outcome": "dropped", "reply": "", "error": "no speech"}
 async def handle_request(service: AssistantService, request: Request, connection: ControlConnection) -> JsonObject:
     """Execute a request and return the content of `done`. Raises EdgevoxError."""
     match request:
-        case Status():
+        case SimpleRequest(do="status"):
             return status(service)
-        case Watch():
+        case SimpleRequest(do="watch"):
             return await _watch(service, connection)
-        case Mute() | Unmute():
-            service.mute(is_muted=isinstance(request, Mute))
+        case SimpleRequest(do="mute" | "unmute"):
+            service.mute(is_muted=request.do == "mute")
             return {}
-        case Reload():
+        case SimpleRequest(do="reload"):
             return {"changed": await service.reload()}
-        case Stop():
+        case SimpleRequest(do="stop"):
             return {"stopped": _session(service).loop.pipeline.act_on("stop")}
-        case Talk():
+        case SimpleRequest():  # talk
             return await _talk(service, connection)
         case Ask():
             _check(service.settings, request.overrides)

@@ -33,32 +33,14 @@ class _Request(BaseModel):
     v: Literal[1] = VERSION
 
 
-class Status(_Request):
-    do: Literal["status"] = "status"
+class SimpleRequest(_Request):
+    """A request without content.
 
+    `watch` streams until the connection is closed, `talk` listens for one utterance even if muted, and `stop`
+    ends the current turn and alarm.
+    """
 
-class Watch(_Request):
-    do: Literal["watch"] = "watch"  # streams until the connection is closed
-
-
-class Mute(_Request):
-    do: Literal["mute"] = "mute"
-
-
-class Unmute(_Request):
-    do: Literal["unmute"] = "unmute"
-
-
-class Talk(_Request):
-    do: Literal["talk"] = "talk"  # listens for one utterance, even if muted
-
-
-class Stop(_Request):
-    do: Literal["stop"] = "stop"  # ends the current turn and alarm
-
-
-class Reload(_Request):
-    do: Literal["reload"] = "reload"
+    do: Literal["status", "watch", "mute", "unmute", "talk", "stop", "reload"]
 
 
 class Ask(_Request):
@@ -80,7 +62,7 @@ class Say(_Request):
     where: Literal["loudspeaker", "here"] = "loudspeaker"
 
 
-Request: TypeAlias = Status | Watch | Mute | Unmute | Talk | Stop | Reload | Ask | Say
+Request: TypeAlias = SimpleRequest | Ask | Say
 
 _REQUESTS: TypeAdapter[Request] = TypeAdapter(Annotated[Request, Field(discriminator="do")])
 

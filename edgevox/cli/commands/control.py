@@ -14,7 +14,7 @@ from typing import TypeAlias
 from rich.text import Text
 
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import Mute, Reload, Request, Status, Stop, Talk, Unmute, Watch, event_from_note
+from edgevox.app.control.protocol import Request, SimpleRequest, event_from_note
 from edgevox.cli.command import JSON, Command, argument
 from edgevox.cli.context import Context, background, run_until_done
 from edgevox.cli.ui.top_view import TopView
@@ -32,7 +32,7 @@ async def send_request(context: Context, wanted: Request) -> JsonObject:
 
 @Command("status", "Show the status of the running assistant", JSON)
 def status(args: argparse.Namespace, context: Context) -> None:
-    found = run_until_done(send_request(context, Status()))
+    found = run_until_done(send_request(context, SimpleRequest(do="status")))
     if args.json:
         context.write_json({key: value for key, value in found.items() if key != "kind"}, indent=None)
     else:
@@ -71,13 +71,13 @@ def _status_lines(status: JsonObject) -> Iterator[tuple[str, str, bool]]:
 
 @Command("mute", "Mute the microphone")
 def mute(_args: argparse.Namespace, context: Context) -> None:
-    run_until_done(send_request(context, Mute()))
+    run_until_done(send_request(context, SimpleRequest(do="mute")))
     context.note("microphone muted; edgevox unmute turns it back on")
 
 
 @Command("unmute", "Unmute the microphone")
 def unmute(_args: argparse.Namespace, context: Context) -> None:
-    run_until_done(send_request(context, Unmute()))
+    run_until_done(send_request(context, SimpleRequest(do="unmute")))
     context.note("microphone unmuted")
 
 
@@ -92,7 +92,7 @@ def talk(_args: argparse.Namespace, context: Context) -> int:
 
 
 async def _talk(context: Context) -> JsonObject:
-    async with request(context.folders.runtime, Talk()) as pending:
+    async with request(context.folders.runtime, SimpleRequest(do="talk")) as pending:
         async for note in pending.notes():
             match note["kind"]:
                 case "listening":
@@ -106,14 +106,14 @@ async def _talk(context: Context) -> JsonObject:
 
 @Command("stop", "Stop the current reply or alarm")
 def stop(_args: argparse.Namespace, context: Context) -> None:
-    done = run_until_done(send_request(context, Stop()))
+    done = run_until_done(send_request(context, SimpleRequest(do="stop")))
     context.note("stopped" if done["stopped"] else "nothing to stop")
 
 
 @Command("reload", "Reload the settings")
 def reload(_args: argparse.Namespace, context: Context) -> None:
     with context.err.status("reloading the settings …"):
-        changed = run_until_done(send_request(context, Reload()))["changed"]
+        changed = run_until_done(send_request(context, SimpleRequest(do="reload")))["changed"]
     context.note(f"reloaded: {', '.join(changed)}" if changed else "no settings changed")
 
 
@@ -133,7 +133,7 @@ def top(args: argparse.Namespace, context: Context) -> None:
 
 async def _watch_events(context: Context, *, is_live: bool) -> None:
     """Show events until the user quits. Raises NotRunning and ControlError."""
-    async with request(context.folders.runtime, Watch()) as pending:
+    async with request(context.folders.runtime, SimpleRequest(do="watch")) as pending:
         with _screen(context) if is_live else _lines(context) as handle_note, _quit_key() as quit_pressed:
 
             async def read() -> None:

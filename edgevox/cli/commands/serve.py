@@ -13,7 +13,7 @@ from pathlib import Path
 from mcp.server.stdio import stdio_server
 
 from edgevox.app import service_unit
-from edgevox.app.control.protocol import Status
+from edgevox.app.control.protocol import SimpleRequest
 from edgevox.app.http_server import run_http_server
 from edgevox.app.local_sessions import log_session, voice_engines
 from edgevox.app.runtime import AssistantRuntime
@@ -159,7 +159,7 @@ def _status(_args: argparse.Namespace, context: Context) -> None:
         is_installed = service_unit.unit_path().exists()
         state = f"{service_unit.state('is-enabled')}, {service_unit.state('is-active')}" if is_installed else "no"
         context.out.print(f"[bold]{'installed':<12}[/]{state}")
-    print_status(context, run_until_done(send_request(context, Status())))
+    print_status(context, run_until_done(send_request(context, SimpleRequest(do="status"))))
 
 
 @SERVICE.action(

@@ -15,7 +15,7 @@ import pytest
 
 from edgevox.app.control import protocol
 from edgevox.app.control.client import request
-from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Ask, Mute, Request, Status
+from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Ask, Request, SimpleRequest
 from edgevox.app.control.server import (
     CONNECTIONS,
     ControlConnection,
@@ -58,7 +58,7 @@ async def raw(folder: Path, line: bytes) -> JsonObject:
 
 
 async def test_a_request_is_answered(folder: Path) -> None:
-    async with serving(folder, echo), request(folder, Mute()) as muting:
+    async with serving(folder, echo), request(folder, SimpleRequest(do="mute")) as muting:
         assert await muting.done() == {"kind": "done", "did": "mute"}
 
 
@@ -90,7 +90,7 @@ async def test_an_error_arrives_as_the_error_it_was(folder: Path) -> None:
     async def handle(wanted: Request, dialogue: ControlConnection) -> JsonObject:
         raise EngineFailed("llm died", hint="it is being restarted")
 
-    async with serving(folder, handle), request(folder, Status()) as asking:
+    async with serving(folder, handle), request(folder, SimpleRequest(do="status")) as asking:
         with pytest.raises(EngineFailed) as caught:
             await asking.done()
     assert (caught.value.message, caught.value.hint) == ("llm died", "it is being restarted")
@@ -123,7 +123,7 @@ async def test_a_client_that_closes_its_own_direction_gets_its_answer(folder: Pa
 
     async with serving(folder, handle):
         reader, writer = await asyncio.open_unix_connection(folder / SOCKET_NAME)
-        writer.write(protocol.line_of(Status().model_dump()))
+        writer.write(protocol.line_of(SimpleRequest(do="status").model_dump()))
         writer.write_eof()
         assert json.loads(await reader.readline())["kind"] == "done"
         writer.close()
@@ -131,7 +131,7 @@ async def test_a_client_that_closes_its_own_direction_gets_its_answer(folder: Pa
 
 
 async def test_another_user_is_refused(folder: Path) -> None:
-    async with serving(folder, echo, uid=os.getuid() + 1), request(folder, Status()) as asking:
+    async with serving(folder, echo, uid=os.getuid() + 1), request(folder, SimpleRequest(do="status")) as asking:
         with pytest.raises(ControlError, match="another user"):
             await asking.done()
 
@@ -152,7 +152,7 @@ async def test_what_is_no_request_is_refused(folder: Path, line: bytes, complain
         answer = await raw(folder, line)
         assert (answer["kind"], answer["code"]) == ("error", "control_error")
         assert complaint in answer["message"]
-        async with request(folder, Status()) as asking:  # and the next one is answered
+        async with request(folder, SimpleRequest(do="status")) as asking:  # and the next one is answered
             await asking.done()
 
 
@@ -166,7 +166,7 @@ async def test_there_can_be_only_so_many_at_once(folder: Path) -> None:
         return {}
 
     async def ask() -> JsonObject:
-        async with request(folder, Status()) as asking:
+        async with request(folder, SimpleRequest(do="status")) as asking:
             return await asking.done()
 
     async with serving(folder, handle), asyncio.TaskGroup() as group:
@@ -181,7 +181,7 @@ async def test_there_can_be_only_so_many_at_once(folder: Path) -> None:
 
 async def test_nobody_answers_where_nothing_runs(folder: Path) -> None:
     with pytest.raises(NotRunning):
-        async with request(folder, Status()):
+        async with request(folder, SimpleRequest(do="status")):
             pass
 
 
@@ -194,7 +194,7 @@ def abandoned(tmp_path: Path) -> Path:
 
 async def test_nobody_answers_at_a_socket_that_was_left_behind(abandoned: Path) -> None:
     with pytest.raises(NotRunning):
-        async with request(abandoned, Status()):
+        async with request(abandoned, SimpleRequest(do="status")):
             pass
 
 
@@ -209,7 +209,7 @@ async def test_an_assistant_that_ends_says_no_more(folder: Path) -> None:
     with single_instance(folder) as listening:
         server = control_server(listening, handle)
         await server.__aenter__()
-        async with asyncio.timeout(BOUND_S), request(folder, Status()) as asking:
+        async with asyncio.timeout(BOUND_S), request(folder, SimpleRequest(do="status")) as asking:
             await begun.wait()
             await server.__aexit__(None, None, None)
             with pytest.raises(ControlError, match="stopped"):
@@ -223,7 +223,7 @@ async def test_a_folder_that_is_deleted_is_made_again(folder: Path, monkeypatch:
             await asyncio.to_thread(shutil.rmtree, folder)
             while True:
                 try:
-                    async with request(folder, Status()) as asking:
+                    async with request(folder, SimpleRequest(do="status")) as asking:
                         await asking.done()
                         break
                 except NotRunning:
