@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import GrammarCache
-from edgevox.llm.prefix_cache import SEQUENCES, DigestCache, PrefixCache, ReadOnlySnapshots, SnapshotKey, SnapshotStore
+from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache, SnapshotStore
 from edgevox.llm.prompt.render import drop_oldest_turn
 from edgevox.llm.prompt.templates import CHATML, ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
@@ -29,10 +28,7 @@ _THINK = "<think>"
 
 
 class Decoder:
-    """A loaded model and the caches that persist between requests.
-
-    `read_only_snapshots` gives a fork read-only access to the prefixes on disk.
-    """
+    """A loaded model and the caches that persist between requests."""
 
     def __init__(
         self,
@@ -41,14 +37,12 @@ class Decoder:
         cache: PrefixCache,
         candidates: Candidates,
         constrainer: Constrainer,
-        read_only_snapshots: ReadOnlySnapshots | None = None,
     ) -> None:
         self._context = context
         self._writer = writer
         self._cache = cache
         self._candidates = candidates
         self._constrainer = constrainer
-        self._read_only_snapshots = read_only_snapshots
         self._grammars = GrammarCache()
 
     def fork(self) -> Decoder:
@@ -57,14 +51,8 @@ class Decoder:
         Raises ModelError if there is not enough memory.
         """
         context = self._context.fork()
-        return Decoder(
-            context,
-            self._writer.fork(),
-            PrefixCache(context, self._read_only_snapshots),
-            self._candidates,
-            self._constrainer.fork(),
-            self._read_only_snapshots,
-        )
+        cache = self._cache.fork(context)
+        return Decoder(context, self._writer.fork(), cache, self._candidates, self._constrainer.fork())
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Answer a request. Raises ContextOverflow if the last question alone does not fit, and ModelError."""
@@ -248,31 +236,27 @@ def load_decoder(engine: LlamaOptions) -> Decoder:
     source = engine.chat_template or context.metadata("tokenizer.chat_template") or CHATML
     template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
     candidates = Candidates(vocabulary.size)
-    key = _snapshot_key(engine, source)
-    folder, max_bytes = engine.snapshot_dir, engine.snapshot_bytes
     return Decoder(
         context,
         PromptWriter(template, vocabulary),
-        PrefixCache(context, SnapshotStore(folder, key, max_bytes=max_bytes) if folder and key else None),
+        PrefixCache(context, _snapshots(engine, source)),
         candidates,
         Constrainer(vocabulary, candidates, engine.constraint_engine),
-        ReadOnlySnapshots(folder, key, max_bytes=max_bytes) if folder and key else None,
     )
 
 
-def _snapshot_key(engine: LlamaOptions, template: str) -> SnapshotKey | None:
+def _snapshots(engine: LlamaOptions, template: str) -> SnapshotStore | None:
     """Return None if nothing is stored on disk or the model's files cannot be read."""
     if engine.snapshot_dir is None:
         return None
-    digests = DigestCache(engine.snapshot_dir)
     try:
-        return SnapshotKey(
-            model_sha256=digests.sha256(engine.model_path),
-            adapter_sha256=digests.sha256(engine.adapter_path) if engine.adapter_path else "",
-            adapter_scale=engine.adapter_scale,
-            template_sha256=hashlib.sha256(template.encode()).hexdigest(),
-            kv_type=engine.kv_type,
-            llama_build=llama_cpp.__version__,
-        )
+        return SnapshotStore(engine.snapshot_dir, snapshot_key(engine, template), engine.snapshot_bytes)
     except OSError:
         return None
+
+
+def snapshot_key(engine: LlamaOptions, template: str) -> str:
+    """Identify everything a state depends on; a file by its path, size, inode and change time. Raises OSError."""
+    paths = [path.resolve() for path in (engine.model_path, engine.adapter_path) if path]
+    files = [(str(path), (status := path.stat()).st_size, status.st_ino, status.st_mtime_ns) for path in paths]
+    return repr((files, engine.adapter_scale, template, engine.kv_type, llama_cpp.__version__))

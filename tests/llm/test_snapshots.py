@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
+import llama_cpp
 import pytest
 
-from edgevox.llm.prefix_cache import SnapshotKey, SnapshotStore
+from edgevox.llm.decoder import snapshot_key
+from edgevox.llm.engine import LlamaEngine
+from edgevox.llm.prefix_cache import SnapshotStore
 
-KEY = SnapshotKey("model", "", 1.0, "template", "f16", "llama.cpp 1")
+KEY = "model"
 TOKENS = [1, 5, 9]
 STATE = bytes(range(256)) * 40
 PLENTY = 10**9
 
 
-def store(folder: Path, key: SnapshotKey = KEY, max_bytes: int = PLENTY) -> SnapshotStore:
+def store(folder: Path, key: str = KEY, max_bytes: int = PLENTY) -> SnapshotStore:
     return SnapshotStore(folder / "prefixes", key, max_bytes=max_bytes)
 
 
@@ -36,19 +39,8 @@ def test_other_tokens_have_no_snapshot(tmp_path: Path) -> None:
         assert store(tmp_path).load(tokens) is None
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        replace(KEY, model_sha256="other"),
-        replace(KEY, adapter_sha256="one"),
-        replace(KEY, adapter_scale=0.5),
-        replace(KEY, template_sha256="other"),
-        replace(KEY, kv_type="q8_0"),
-        replace(KEY, llama_build="llama.cpp 2"),
-    ],
-    ids=lambda key: next(name for name in SnapshotKey.__slots__ if getattr(key, name) != getattr(KEY, name)),
-)
-def test_a_snapshot_with_another_key_is_ignored(tmp_path: Path, other: SnapshotKey) -> None:
+def test_a_snapshot_with_another_key_is_ignored(tmp_path: Path) -> None:
+    other = "another model"
     store(tmp_path).save(TOKENS, STATE)
     assert store(tmp_path, other).load(TOKENS) is None
     # Not even when it lies under the right name.
@@ -94,3 +86,46 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_snapshot(tmp_path
     (tmp_path / "prefixes").write_text("in the way")
     store(tmp_path).save(TOKENS, STATE)
     assert store(tmp_path).load(TOKENS) is None
+
+
+def engine_on(folder: Path) -> LlamaEngine:
+    for name in ("model", "adapter"):
+        (folder / name).write_bytes(b"weights")
+        os.utime(folder / name, ns=(1, 1))
+    return LlamaEngine(folder / "model", adapter_path=folder / "adapter")
+
+
+def write_again(path: Path | None) -> None:
+    assert path is not None
+    path.write_bytes(b"others!")
+    os.utime(path, ns=(2, 2))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda engine: write_again(engine.model_path),
+        lambda engine: write_again(engine.adapter_path),
+        lambda engine: setattr(engine, "model_path", engine.adapter_path),
+        lambda engine: setattr(engine, "adapter_path", None),
+        lambda engine: setattr(engine, "adapter_scale", 0.5),
+        lambda engine: setattr(engine, "kv_type", "q8_0"),
+    ],
+    ids=["model changed", "adapter changed", "another model", "no adapter", "adapter scale", "KV type"],
+)
+def test_the_key_depends_on_everything_that_shapes_a_state(
+    tmp_path: Path, change: Callable[[LlamaEngine], None]
+) -> None:
+    engine = engine_on(tmp_path)
+    first = snapshot_key(engine, "template")
+    assert snapshot_key(engine_on(tmp_path), "template") == first
+    change(engine)
+    assert snapshot_key(engine, "template") != first
+
+
+def test_the_key_depends_on_the_template_and_on_llama_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_on(tmp_path)
+    first = snapshot_key(engine, "template")
+    assert snapshot_key(engine, "another") != first
+    monkeypatch.setattr(llama_cpp, "__version__", "another")
+    assert snapshot_key(engine, "template") != first
