@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import llama_cpp
 
 from edgevox.core.errors import ContextOverflow
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
-from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
+from edgevox.llm.context import BATCH_TOKENS, Aborted, KvType, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
-from edgevox.llm.grammars import GrammarCache
+from edgevox.llm.grammars import DEFAULT_FORMAT, GrammarCache
 from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache, SnapshotStore
 from edgevox.llm.prompt.render import drop_oldest_turn
 from edgevox.llm.prompt.templates import CHATML, ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
-from edgevox.llm.sampling import Candidates, Constrainer, Sampler
+from edgevox.llm.sampling import Candidates, Constrainer, ConstraintEngine, Sampler
 
 # With less space than this for a reply, old turns are dropped first.
 _ROOM_FOR_REPLY_TOKENS = 64
-_DEFAULT_WIRE_FORMAT = "hermes"
 _THINK = "<think>"
 
 
@@ -33,16 +33,16 @@ class Decoder:
     def __init__(
         self,
         context: LlamaContext,
-        writer: PromptWriter,
-        cache: PrefixCache,
-        candidates: Candidates,
-        constrainer: Constrainer,
+        template: ChatTemplate,
+        snapshots: SnapshotStore | None,
+        constraint_engine: ConstraintEngine,
     ) -> None:
+        vocabulary = context.vocabulary
         self._context = context
-        self._writer = writer
-        self._cache = cache
-        self._candidates = candidates
-        self._constrainer = constrainer
+        self._writer = PromptWriter(template, vocabulary)
+        self._cache = PrefixCache(context, snapshots)
+        self._candidates = Candidates(vocabulary.size)
+        self._constrainer = Constrainer(vocabulary, self._candidates, constraint_engine)
         self._grammars = GrammarCache()
 
     def fork(self) -> Decoder:
@@ -50,9 +50,12 @@ class Decoder:
 
         Raises ModelError if there is not enough memory.
         """
-        context = self._context.fork()
-        cache = self._cache.fork(context)
-        return Decoder(context, self._writer.fork(), cache, self._candidates, self._constrainer.fork())
+        other = copy.copy(self)
+        other._context = self._context.fork()
+        other._writer = self._writer.fork()
+        other._cache = self._cache.fork(other._context)
+        other._constrainer = self._constrainer.fork()
+        return other
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Answer a request. Raises ContextOverflow if the last question alone does not fit, and ModelError."""
@@ -189,7 +192,7 @@ class Decoder:
         if not tools:
             return None
         grammar = self._grammars.get(
-            tools, wire_format=request.wire_format or _DEFAULT_WIRE_FORMAT, parallel=request.parallel_calls
+            tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
         )
         if request.tool_choice == "auto":
             return ReplyConstraint(grammar, "at_trigger") if grammar.triggers else None
@@ -214,10 +217,10 @@ class LlamaOptions(Protocol):
     chat_template: str | None
     adapter_path: Path | None
     adapter_scale: float
-    kv_type: Literal["f16", "q8_0"]
+    kv_type: KvType
     snapshot_dir: Path | None
     snapshot_bytes: int
-    constraint_engine: Literal["llguidance", "llama.cpp"]
+    constraint_engine: ConstraintEngine
 
 
 def load_decoder(engine: LlamaOptions) -> Decoder:
@@ -235,14 +238,7 @@ def load_decoder(engine: LlamaOptions) -> Decoder:
     vocabulary = context.vocabulary
     source = engine.chat_template or context.metadata("tokenizer.chat_template") or CHATML
     template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
-    candidates = Candidates(vocabulary.size)
-    return Decoder(
-        context,
-        PromptWriter(template, vocabulary),
-        PrefixCache(context, _snapshots(engine, source)),
-        candidates,
-        Constrainer(vocabulary, candidates, engine.constraint_engine),
-    )
+    return Decoder(context, template, _snapshots(engine, source), engine.constraint_engine)
 
 
 def _snapshots(engine: LlamaOptions, template: str) -> SnapshotStore | None:

@@ -47,8 +47,6 @@ _BREAKS = (UnsupportedSchema, ArithmeticError, AttributeError, LookupError, Type
 _ANY_OBJECT = {"type": "object"}
 # A name, and the argument schema as given.
 _Tool: TypeAlias = tuple[str, Any]
-# The tools with their format and whether calls may be parallel, or a JSON schema.
-_Wanted: TypeAlias = tuple[list[JsonObject], str, bool] | JsonObject | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ class GrammarCache:
         """Like `build_json_grammar`."""
         return self._get(schema)
 
-    def _get(self, wanted: _Wanted) -> CallGrammar:
+    def _get(self, wanted: Any) -> CallGrammar:  # noqa: ANN401  (what `_build` takes)
         try:
             content = marshal.dumps(wanted, 2)  # in later versions the bytes depend on which objects are shared
         except ValueError:  # something in it is not of a plain type
@@ -131,7 +129,7 @@ class GrammarCache:
         return self._build(content)
 
 
-def _build(wanted: _Wanted) -> CallGrammar:
+def _build(wanted: tuple[list[JsonObject], str, bool] | JsonObject | bool) -> CallGrammar:
     match wanted:
         case (tools, wire_format, parallel):
             return build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
