@@ -5,20 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Protocol
-
-import llama_cpp
 
 from edgevox.core.errors import ContextOverflow
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
-from edgevox.llm.context import BATCH_TOKENS, Aborted, KvType, LlamaContext, NoRoom
+from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import DEFAULT_FORMAT, GrammarCache
-from edgevox.llm.prefix_cache import SEQUENCES, PrefixCache, SnapshotStore
+from edgevox.llm.prefix_cache import PrefixCache, SnapshotStore
 from edgevox.llm.prompt.render import drop_oldest_turn
-from edgevox.llm.prompt.templates import CHATML, ChatTemplate
+from edgevox.llm.prompt.templates import ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
 from edgevox.llm.sampling import Candidates, Constrainer, ConstraintEngine, Sampler
 
@@ -205,54 +201,3 @@ class Decoder:
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary
         return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
-
-
-class LlamaOptions(Protocol):
-    """The options of `edgevox.llm.engine.LlamaEngine`."""
-
-    model_path: Path
-    context_tokens: int
-    threads: int
-    prompt_threads: int
-    chat_template: str | None
-    adapter_path: Path | None
-    adapter_scale: float
-    kv_type: KvType
-    snapshot_dir: Path | None
-    snapshot_bytes: int
-    constraint_engine: ConstraintEngine
-
-
-def load_decoder(engine: LlamaOptions) -> Decoder:
-    """Load the model and its adapter. Raises ModelError."""
-    context = LlamaContext(
-        engine.model_path,
-        context_tokens=engine.context_tokens,
-        threads=engine.threads,
-        prompt_threads=engine.prompt_threads,
-        sequences=SEQUENCES,
-        kv_type=engine.kv_type,
-        adapter_path=engine.adapter_path,
-        adapter_scale=engine.adapter_scale,
-    )
-    vocabulary = context.vocabulary
-    source = engine.chat_template or context.metadata("tokenizer.chat_template") or CHATML
-    template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
-    return Decoder(context, template, _snapshots(engine, source), engine.constraint_engine)
-
-
-def _snapshots(engine: LlamaOptions, template: str) -> SnapshotStore | None:
-    """Return None if nothing is stored on disk or the model's files cannot be read."""
-    if engine.snapshot_dir is None:
-        return None
-    try:
-        return SnapshotStore(engine.snapshot_dir, snapshot_key(engine, template), engine.snapshot_bytes)
-    except OSError:
-        return None
-
-
-def snapshot_key(engine: LlamaOptions, template: str) -> str:
-    """Identify everything a state depends on; a file by its path, size, inode and change time. Raises OSError."""
-    paths = [path.resolve() for path in (engine.model_path, engine.adapter_path) if path]
-    files = [(str(path), (status := path.stat()).st_size, status.st_ino, status.st_mtime_ns) for path in paths]
-    return repr((files, engine.adapter_scale, template, engine.kv_type, llama_cpp.__version__))

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import llama_cpp
 import numpy as np
 
 from edgevox.core.files import write_atomic
@@ -29,7 +30,7 @@ _SUFFIX = ".prefix"
 class SnapshotStore:
     """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted.
 
-    `key` identifies everything a state depends on besides its tokens.
+    `key` identifies everything a state depends on besides its tokens and llama.cpp's build.
     """
 
     folder: Path
@@ -63,7 +64,7 @@ class SnapshotStore:
 
     def _digest(self, tokens: Sequence[int], state: bytes = b"") -> bytes:
         """Return a digest of the state and of everything it depends on."""
-        digest = hashlib.sha256(json.dumps([self.key, len(tokens)]).encode())
+        digest = hashlib.sha256(json.dumps([llama_cpp.__version__, self.key, len(tokens)]).encode())
         digest.update(np.asarray(tokens, "<i4").tobytes())
         digest.update(state)
         return digest.digest()
