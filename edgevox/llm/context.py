@@ -53,12 +53,9 @@ class Vocabulary:
         """Return the text of a token, or "" for an invalid one."""
         return self.piece(token).decode(errors="replace") if token >= 0 else ""
 
-    def is_end(self, token: int) -> bool:
-        """Whether this token ends a reply."""
-        return token in self.end_tokens
-
     @cached_property
     def end_tokens(self) -> frozenset[int]:
+        """Return the tokens that end a reply."""
         return frozenset(token for token in range(self.size) if llama_cpp.llama_vocab_is_eog(self.pointer, token))
 
     @cached_property
@@ -381,9 +378,5 @@ def _start_backend() -> None:
     llama_cpp.llama_backend_init()
 
 
-def _ignore(_level: int, _text: bytes, _user_data: ctypes.c_void_p) -> None:
-    """Discard llama.cpp's output on standard error; failures are reported as errors."""
-
-
-# llama.cpp keeps the pointer: it must live as long as the process.
-_ignore_log = llama_cpp.llama_log_callback(_ignore)
+# Discards llama.cpp's output on standard error; failures are reported as errors. llama.cpp keeps the pointer.
+_ignore_log = llama_cpp.llama_log_callback(lambda _level, _text, _user_data: None)

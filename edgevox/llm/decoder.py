@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Literal, Protocol
-
-import llama_cpp
 
 from edgevox.core.errors import ContextOverflow
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
 from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
-from edgevox.llm.grammars import GrammarCache
-from edgevox.llm.prefix_cache import SEQUENCES, DigestCache, PrefixCache, ReadOnlySnapshots, SnapshotKey, SnapshotStore
+from edgevox.llm.grammars import DEFAULT_FORMAT, GrammarCache
+from edgevox.llm.prefix_cache import PrefixCache, SnapshotStore
 from edgevox.llm.prompt.render import drop_oldest_turn
-from edgevox.llm.prompt.templates import CHATML, ChatTemplate
+from edgevox.llm.prompt.templates import ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
-from edgevox.llm.sampling import Candidates, Constrainer, Sampler
+from edgevox.llm.sampling import Candidates, Constrainer, ConstraintEngine, Sampler
 
 # With less space than this for a reply, old turns are dropped first.
 _ROOM_FOR_REPLY_TOKENS = 64
-_DEFAULT_WIRE_FORMAT = "hermes"
 _THINK = "<think>"
 
 
 class Decoder:
-    """A loaded model and the caches that persist between requests.
-
-    `read_only_snapshots` gives a fork read-only access to the prefixes on disk.
-    """
+    """A loaded model and the caches that persist between requests."""
 
     def __init__(
         self,
         context: LlamaContext,
-        writer: PromptWriter,
-        cache: PrefixCache,
-        candidates: Candidates,
-        constrainer: Constrainer,
-        read_only_snapshots: ReadOnlySnapshots | None = None,
+        template: ChatTemplate,
+        snapshots: SnapshotStore | None,
+        constraint_engine: ConstraintEngine,
     ) -> None:
+        vocabulary = context.vocabulary
         self._context = context
-        self._writer = writer
-        self._cache = cache
-        self._candidates = candidates
-        self._constrainer = constrainer
-        self._read_only_snapshots = read_only_snapshots
+        self._writer = PromptWriter(template, vocabulary)
+        self._cache = PrefixCache(context, snapshots)
+        self._candidates = Candidates(vocabulary.size)
+        self._constrainer = Constrainer(vocabulary, self._candidates, constraint_engine)
         self._grammars = GrammarCache()
 
     def fork(self) -> Decoder:
@@ -56,15 +46,12 @@ class Decoder:
 
         Raises ModelError if there is not enough memory.
         """
-        context = self._context.fork()
-        return Decoder(
-            context,
-            self._writer.fork(),
-            PrefixCache(context, self._read_only_snapshots),
-            self._candidates,
-            self._constrainer.fork(),
-            self._read_only_snapshots,
-        )
+        other = copy.copy(self)
+        other._context = self._context.fork()
+        other._writer = self._writer.fork()
+        other._cache = self._cache.fork(other._context)
+        other._constrainer = self._constrainer.fork()
+        return other
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Answer a request. Raises ContextOverflow if the last question alone does not fit, and ModelError."""
@@ -201,7 +188,7 @@ class Decoder:
         if not tools:
             return None
         grammar = self._grammars.get(
-            tools, wire_format=request.wire_format or _DEFAULT_WIRE_FORMAT, parallel=request.parallel_calls
+            tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
         )
         if request.tool_choice == "auto":
             return ReplyConstraint(grammar, "at_trigger") if grammar.triggers else None
@@ -214,65 +201,3 @@ class Decoder:
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary
         return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
-
-
-class LlamaOptions(Protocol):
-    """The options of `edgevox.llm.engine.LlamaEngine`."""
-
-    model_path: Path
-    context_tokens: int
-    threads: int
-    prompt_threads: int
-    chat_template: str | None
-    adapter_path: Path | None
-    adapter_scale: float
-    kv_type: Literal["f16", "q8_0"]
-    snapshot_dir: Path | None
-    snapshot_bytes: int
-    constraint_engine: Literal["llguidance", "llama.cpp"]
-
-
-def load_decoder(engine: LlamaOptions) -> Decoder:
-    """Load the model and its adapter. Raises ModelError."""
-    context = LlamaContext(
-        engine.model_path,
-        context_tokens=engine.context_tokens,
-        threads=engine.threads,
-        prompt_threads=engine.prompt_threads,
-        sequences=SEQUENCES,
-        kv_type=engine.kv_type,
-        adapter_path=engine.adapter_path,
-        adapter_scale=engine.adapter_scale,
-    )
-    vocabulary = context.vocabulary
-    source = engine.chat_template or context.metadata("tokenizer.chat_template") or CHATML
-    template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
-    candidates = Candidates(vocabulary.size)
-    key = _snapshot_key(engine, source)
-    folder, max_bytes = engine.snapshot_dir, engine.snapshot_bytes
-    return Decoder(
-        context,
-        PromptWriter(template, vocabulary),
-        PrefixCache(context, SnapshotStore(folder, key, max_bytes=max_bytes) if folder and key else None),
-        candidates,
-        Constrainer(vocabulary, candidates, engine.constraint_engine),
-        ReadOnlySnapshots(folder, key, max_bytes=max_bytes) if folder and key else None,
-    )
-
-
-def _snapshot_key(engine: LlamaOptions, template: str) -> SnapshotKey | None:
-    """Return None if nothing is stored on disk or the model's files cannot be read."""
-    if engine.snapshot_dir is None:
-        return None
-    digests = DigestCache(engine.snapshot_dir)
-    try:
-        return SnapshotKey(
-            model_sha256=digests.sha256(engine.model_path),
-            adapter_sha256=digests.sha256(engine.adapter_path) if engine.adapter_path else "",
-            adapter_scale=engine.adapter_scale,
-            template_sha256=hashlib.sha256(template.encode()).hexdigest(),
-            kv_type=engine.kv_type,
-            llama_build=llama_cpp.__version__,
-        )
-    except OSError:
-        return None

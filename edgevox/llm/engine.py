@@ -7,6 +7,7 @@ scorer see docs/adr/0038-rescoring.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -53,9 +54,35 @@ class LlamaEngine:
             _check_gguf(self.adapter_path)
         limit_omp_spin()
         # Lazy: see the module docstring.
-        from edgevox.llm.decoder import load_decoder
+        from edgevox.llm.context import LlamaContext
+        from edgevox.llm.decoder import Decoder
+        from edgevox.llm.prefix_cache import SEQUENCES, SnapshotStore
+        from edgevox.llm.prompt.templates import CHATML, ChatTemplate
 
-        self._decoder, self._api_decoder = load_decoder(self), None
+        context = LlamaContext(
+            self.model_path,
+            context_tokens=self.context_tokens,
+            threads=self.threads,
+            prompt_threads=self.prompt_threads,
+            sequences=SEQUENCES,
+            kv_type=self.kv_type,
+            adapter_path=self.adapter_path,
+            adapter_scale=self.adapter_scale,
+        )
+        vocabulary = context.vocabulary
+        source = self.chat_template or context.metadata("tokenizer.chat_template") or CHATML
+        template = ChatTemplate(source, bos=vocabulary.text(vocabulary.bos), eos=vocabulary.text(vocabulary.eos))
+        snapshots = None
+        if self.snapshot_dir is not None:
+            with suppress(OSError):
+                snapshots = SnapshotStore(self.snapshot_dir, self.snapshot_key(source), self.snapshot_bytes)
+        self._decoder, self._api_decoder = Decoder(context, template, snapshots, self.constraint_engine), None
+
+    def snapshot_key(self, template: str) -> str:
+        """Identify what an evaluated prefix depends on; a file by path, size, inode and change time. Raises OSError."""
+        paths = [path.resolve() for path in (self.model_path, self.adapter_path) if path]
+        files = [(str(path), (status := path.stat()).st_size, status.st_ino, status.st_mtime_ns) for path in paths]
+        return repr((files, self.adapter_scale, template, self.kv_type))
 
     def run(self, request: ChatRequest, cancel: CancelFlag) -> Iterator[ChatReply | Busy]:
         """Raises ContextOverflow if the last question alone does not fit, and ModelError."""

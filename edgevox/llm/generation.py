@@ -12,8 +12,9 @@ from edgevox.core.types import FinishReason
 from edgevox.llm.context import LlamaContext
 from edgevox.llm.grammars import CallGrammar
 from edgevox.llm.prefix_cache import CachedSequence, PrefixCache
+from edgevox.llm.prompt.templates import REASONING_TAGS
 from edgevox.llm.sampling import Constrainer, Constraint, Sampler
-from edgevox.llm.tool_parsers.base import STYLES
+from edgevox.llm.tool_parsers.markers import Scan
 
 
 class MarkerScanner:
@@ -23,21 +24,19 @@ class MarkerScanner:
     """
 
     def __init__(self, strings: tuple[str, ...]) -> None:
-        self._strings = tuple(string for string in strings if string)
+        self._scan = Scan(tuple(filter(None, strings)))
         self._held = ""
         self.found: str | None = None
         self.rest = ""
 
     def feed(self, text: str) -> str:
         self._held += text
-        places = [(at, string) for string in self._strings if (at := self._held.find(string)) >= 0]
-        if places:
-            at, self.found = min(places, key=lambda place: (place[0], -len(place[1])))
-            released, self.rest = self._held[:at], self._held[at + len(self.found) :]
-            self._held = ""
+        match = self._scan.search(self._held)
+        if match and match[0]:  # without strings, the empty one matches
+            self.found, self.rest = match[0], self._held[match.end() :]
+            released, self._held = self._held[: match.start()], ""
             return released
-        keep = max((_overlap(self._held, string) for string in self._strings), default=0)
-        cut = len(self._held) - keep
+        cut = self._scan.held_from(self._held, 0, "")
         released, self._held = self._held[:cut], self._held[cut:]
         return released
 
@@ -45,15 +44,6 @@ class MarkerScanner:
         """Return the text held back at the end of the stream."""
         released, self._held = self._held, ""
         return released
-
-
-def _overlap(text: str, string: str) -> int:
-    """Return the length of the longest end of `text` that is a start of `string`."""
-    return next((n for n in range(min(len(text), len(string) - 1), 0, -1) if text.endswith(string[:n])), 0)
-
-
-# The tags around reasoning: start to end.
-REASONING_TAGS = {begin.rstrip(): style.ends[0] for style in STYLES for begin in style.begins}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +100,15 @@ class Generation:
         self._stop = stop
         self._limit_tokens = limit_tokens
         self._cancel = cancel
-        self._constraint: Constraint | None = None
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
         self._scanner = MarkerScanner(())
         self._enter("reasoning" if reasoning else "constrained" if self._is_constrained_at_once else "free")
-        self._replay(reply_prefix)
+        for token in reply_prefix:
+            if self._constraint is not None:
+                self._constraint.accept((token,))
+            self._sampler.accept(token)
+            self._read((token,))
 
     @property
     def generated(self) -> int:
@@ -150,14 +143,6 @@ class Generation:
 
     # --- tokens
 
-    def _replay(self, reply_prefix: Sequence[int]) -> None:
-        """Replay the tokens of an interrupted reply."""
-        for token in reply_prefix:
-            if self._constraint is not None:
-                self._constraint.accept((token,))
-            self._sampler.accept(token)
-            self._read((token,))
-
     def _next(self) -> list[int]:
         """Return the next tokens: several if the grammar leaves no choice, none at the end."""
         room = self._limit_tokens - self.generated
@@ -170,7 +155,7 @@ class Generation:
         elif self._phase == "reasoning" and room <= self._limit_tokens // 2:
             return self._end_of_reasoning()  # bounds reasoning, so that tokens remain for the answer
         token = self._pick(constraint)
-        if token is not None and not self._vocabulary.is_end(token):
+        if token is not None and token not in self._vocabulary.end_tokens:
             return [token]
         owes_more = self._phase == "reasoning" and self._is_constrained_at_once
         return self._end_of_reasoning() if owes_more else []
@@ -269,7 +254,7 @@ class Generation:
 
     def _enter(self, phase: _Phase) -> None:
         self._phase: _Phase = phase
-        self._constraint = None
+        self._constraint: Constraint | None = None
         match phase:
             case "constrained":
                 assert self._reply_constraint is not None

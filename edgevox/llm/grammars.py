@@ -75,14 +75,11 @@ def build_call_grammar(
 
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     """Build the grammar of one JSON value that matches `schema`."""
-
-    def build(rules: Rules) -> tuple[Node, list[str]]:
-        node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
-        if reason:
-            return node, [f"the schema is not enforced: {reason}"]
-        return node, [f"the schema: {'; '.join(problems)}"] if problems else []
-
-    grammar = _serialized((), build)
+    rules = Rules()
+    node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
+    rules.define("root", node)
+    warning = f"the schema is not enforced: {reason}" if reason else f"the schema: {'; '.join(problems)}"
+    grammar = CallGrammar(*serialize(rules), (), (warning,) if reason or problems else ())
     if compiles(grammar.gbnf):
         return grammar
     return replace(build_json_grammar(True), warnings=("the schema is not enforced: llama.cpp rejects its grammar",))
@@ -112,44 +109,32 @@ class GrammarCache:
     """Caches recent grammars by the contents of the tools."""
 
     def __init__(self, size: int = 32) -> None:
-        self._build = lru_cache(maxsize=size)(_build_from)
+        self._build = lru_cache(maxsize=size)(lambda content: _build(marshal.loads(content)))  # noqa: S302  (see _get)
 
     def get(
         self, tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False
     ) -> CallGrammar:
         """Like `build_call_grammar`. Raises ConfigError."""
-        try:
-            return self._build(_contents((list(tools), wire_format, parallel)))
-        except ValueError:  # something in it is not of a plain type
-            return build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
+        return self._get((list(tools), wire_format, parallel))
 
     def get_json(self, schema: JsonObject | bool) -> CallGrammar:
         """Like `build_json_grammar`."""
+        return self._get(schema)
+
+    def _get(self, wanted: Any) -> CallGrammar:  # noqa: ANN401  (what `_build` takes)
         try:
-            return self._build(_contents(schema))
-        except ValueError:
-            return build_json_grammar(schema)
+            content = marshal.dumps(wanted, 2)  # in later versions the bytes depend on which objects are shared
+        except ValueError:  # something in it is not of a plain type
+            return _build(wanted)
+        return self._build(content)
 
 
-def _contents(value: Any) -> bytes:  # noqa: ANN401  (any JSON value)
-    """Return the same bytes for equal values. Raises ValueError."""
-    return marshal.dumps(value, 2)  # in later versions the bytes depend on which objects are shared
-
-
-def _build_from(content: bytes) -> CallGrammar:
-    match marshal.loads(content):  # noqa: S302  (written by GrammarCache)
+def _build(wanted: tuple[list[JsonObject], str, bool] | JsonObject | bool) -> CallGrammar:
+    match wanted:
         case (tools, wire_format, parallel):
             return build_call_grammar(tools, wire_format=wire_format, parallel=parallel)
         case schema:
             return build_json_grammar(schema)
-
-
-def _serialized(triggers: tuple[str, ...], build: Callable[[Rules], tuple[Node, Sequence[str]]]) -> CallGrammar:
-    rules = Rules()
-    root = rules.reserve("root")
-    node, warnings = build(rules)
-    rules.define(root, node)
-    return CallGrammar(*serialize(rules), triggers, tuple(warnings))
 
 
 def _built(
@@ -163,11 +148,10 @@ def _built(
         raise ConfigError("no tools to call", hint="offer at least one, with a name")
 
     def build(among: Sequence[_Tool]) -> CallGrammar:
-        def add(rules: Rules) -> tuple[Node, list[str]]:
-            calls, problems = _calls(rules, among, wrapper, parallel)
-            return root_of(rules, calls), [*warnings, *problems]
-
-        return _serialized(wrapper.triggers, add)
+        rules = Rules()
+        calls, problems = _calls(rules, among, wrapper, parallel)
+        rules.define("root", root_of(rules, calls))
+        return CallGrammar(*serialize(rules), wrapper.triggers, (*warnings, *problems))
 
     grammar = build(named)
     if not compiles(grammar.gbnf):

@@ -13,65 +13,28 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import llama_cpp
 import numpy as np
 
 from edgevox.core.files import write_atomic
 from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
-
-_DIGESTS_FILE = "digests.json"
-
-
-class DigestCache:
-    """A folder's cache of file digests, keyed by path, size, inode and change time."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / _DIGESTS_FILE
-
-    def sha256(self, path: Path) -> str:
-        """Return the file's digest. Raises OSError if it cannot be read."""
-        path = path.resolve()
-        status = path.stat()
-        stamp = [status.st_size, status.st_ino, status.st_mtime_ns]
-        known: dict[str, object] = {}
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            known |= json.loads(self._file.read_text(encoding="utf-8"))
-        match known.get(str(path)):
-            case {"known_by": by, "sha256": str(digest)} if by == stamp:
-                return digest
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        known[str(path)] = {"known_by": stamp, "sha256": digest}
-        with contextlib.suppress(OSError):  # a failed write only costs time at the next start
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomic(self._file, json.dumps(known))
-        return digest
-
 
 _DIGEST_BYTES = 32
 _SUFFIX = ".prefix"
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotKey:
-    """Everything a state depends on besides its tokens."""
-
-    model_sha256: str
-    adapter_sha256: str
-    adapter_scale: float
-    template_sha256: str
-    kv_type: str
-    llama_build: str
-
-
-@dataclass(frozen=True, slots=True)
 class SnapshotStore:
-    """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted."""
+    """The prefixes of one model and configuration. All models share `max_bytes`; the oldest are deleted.
+
+    `key` identifies everything a state depends on besides its tokens and llama.cpp's build.
+    """
 
     folder: Path
-    key: SnapshotKey
+    key: str
     max_bytes: int
 
     def load(self, tokens: Sequence[int]) -> bytes | None:
@@ -101,7 +64,7 @@ class SnapshotStore:
 
     def _digest(self, tokens: Sequence[int], state: bytes = b"") -> bytes:
         """Return a digest of the state and of everything it depends on."""
-        digest = hashlib.sha256(json.dumps([asdict(self.key), len(tokens)]).encode())
+        digest = hashlib.sha256(json.dumps([llama_cpp.__version__, self.key, len(tokens)]).encode())
         digest.update(np.asarray(tokens, "<i4").tobytes())
         digest.update(state)
         return digest.digest()
@@ -114,13 +77,6 @@ class SnapshotStore:
                 break
             file.unlink(missing_ok=True)
             total -= size
-
-
-class ReadOnlySnapshots(SnapshotStore):
-    """The same files for a client whose own prefixes are not worth the disk space."""
-
-    def save(self, tokens: Sequence[int], state: bytes) -> None:
-        """Do nothing."""
 
 
 CLIENTS = 4
@@ -151,6 +107,10 @@ class PrefixCache:
         self._prefixes = [CachedSequence(number) for number in range(CLIENTS, SEQUENCES)]
         self._clock = itertools.count(1)
         self._unsaved: CachedSequence | None = None
+
+    def fork(self, context: LlamaContext) -> PrefixCache:
+        """Return an empty one for another context; it only reads snapshots: its own are not worth the disk space."""
+        return PrefixCache(context, self._snapshots and replace(self._snapshots, max_bytes=0))
 
     def begin(self, client: str, prompt: Sequence[int], prefix_tokens: int) -> tuple[CachedSequence, int]:
         """Return the client's sequence with the longest cached part of the prompt, and that part's length.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from edgevox.config import LlmSettings
 from edgevox.config.loader import PresetFile, find_preset, preset_files
 from edgevox.config.sections import Language
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, describe_faults
 from edgevox.core.types import ToolsAs
 from edgevox.llm.tool_choice import ToolChoicePolicy
 from edgevox.llm.tool_parsers import DETECTORS
@@ -79,7 +79,7 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
         preset = ModelPreset.model_validate(table)
     except ValidationError as error:
         raise ConfigError(
-            f"{path} is not a valid preset: {_faults(error)}", hint="see docs/guide/presets.md"
+            f"{path} is not a valid preset: {describe_faults(error)}", hint="see docs/guide/presets.md"
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
@@ -95,11 +95,3 @@ def _preset(file: PresetFile, known_parsers: Collection[str]) -> ModelPreset:
                 hint=f"the parsers are {', '.join(sorted(known_parsers))}",
             )
     return preset
-
-
-def _faults(error: ValidationError) -> str:
-    faults = []
-    for fault in error.errors(include_url=False, include_context=False):
-        key = ".".join(map(str, fault["loc"]))
-        faults.append(f"unknown key {key}" if fault["type"] == "extra_forbidden" else f"{key}: {fault['msg']}")
-    return "; ".join(faults)

@@ -106,7 +106,8 @@ class Constraint(Protocol):
         """Return a constraint at the same position that advances on its own."""
 
     def forced(self) -> list[int]:
-        """Return the tokens that must come next."""
+        """Return the tokens that must come next, as far as the backend can find them."""
+        return []
 
     def allows(self, token: int) -> bool:
         """Whether `token` may come next."""
@@ -118,7 +119,8 @@ class Constraint(Protocol):
         """Advance by tokens; if one is not allowed return False, and the constraint is then invalid."""
 
     def finished(self) -> bool:
-        """Whether only the end can follow."""
+        """Whether only the end can follow, as far as the backend can find that."""
+        return False
 
     def close(self) -> None:
         """Free native resources."""
@@ -181,7 +183,7 @@ class Constrainer:
         return tokenizer
 
 
-class _GuidanceConstraint:
+class _GuidanceConstraint(Constraint):
     def __init__(self, matcher: llguidance.LLMatcher, vocabulary_size: int) -> None:
         self._matcher = matcher
         self._vocabulary_size = vocabulary_size
@@ -211,7 +213,7 @@ class _GuidanceConstraint:
         """Nothing to free."""
 
 
-class _NativeConstraint:
+class _NativeConstraint(Constraint):
     def __init__(self, sampler: llama_cpp.llama_sampler_p, candidates: Candidates) -> None:
         self._sampler = sampler
         self._candidates = candidates
@@ -221,9 +223,6 @@ class _NativeConstraint:
 
     def fork(self) -> Constraint:
         return _NativeConstraint(llama_cpp.llama_sampler_clone(self._sampler), self._candidates)
-
-    def forced(self) -> list[int]:
-        return []
 
     def allows(self, token: int) -> bool:
         self._one.id, self._one.logit = token, 0.0
@@ -242,9 +241,6 @@ class _NativeConstraint:
                 return False
             llama_cpp.llama_sampler_accept(self._sampler, token)
         return True
-
-    def finished(self) -> bool:
-        return False
 
     def close(self) -> None:
         llama_cpp.llama_sampler_free(self._sampler)

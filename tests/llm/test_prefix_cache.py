@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
-from edgevox.llm.prefix_cache import CLIENTS, PrefixCache, SnapshotKey, SnapshotStore
+from edgevox.llm.prefix_cache import CLIENTS, PrefixCache, SnapshotStore
 
 SYSTEM = list(range(1000, 1100))
 
@@ -58,8 +58,7 @@ class FakeContext:
 
 
 def cache_on(context: FakeContext, folder: Path | None = None) -> PrefixCache:
-    key = SnapshotKey("model", "", 1.0, "template", "f16", "build")
-    snapshots = SnapshotStore(folder, key, max_bytes=10**9) if folder else None
+    snapshots = SnapshotStore(folder, "model", max_bytes=10**9) if folder else None
     return PrefixCache(cast("LlamaContext", context), snapshots)
 
 

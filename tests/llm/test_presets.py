@@ -178,11 +178,11 @@ def test_the_known_parsers_can_be_named_by_the_caller() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (MINE + "colour = 1\n", "unknown key colour"),
+        (MINE + "colour = 1\n", "colour: unknown key"),
         (MINE + 'tool_choice_policy = "sometimes"\n', "tool_choice_policy: Input should be 'auto'"),
         (MINE.replace('["hermes"]', "[]"), "tool_call_parsers"),
         (MINE.replace('summary = "my own"\n', ""), "summary: Field required"),
-        (MINE + "[llm]\ntemprature = 1\n", "unknown key llm.temprature"),
+        (MINE + "[llm]\ntemprature = 1\n", "llm.temprature: unknown key"),
         (MINE + "[llm]\ntop_p = 7\n", "llm.top_p: Input should be less than or equal to 1"),
     ],
 )

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
+import llama_cpp
 import pytest
 
-from edgevox.llm.prefix_cache import SnapshotKey, SnapshotStore
+from edgevox.llm.engine import LlamaEngine
+from edgevox.llm.prefix_cache import SnapshotStore
 
-KEY = SnapshotKey("model", "", 1.0, "template", "f16", "llama.cpp 1")
+KEY = "model"
 TOKENS = [1, 5, 9]
 STATE = bytes(range(256)) * 40
 PLENTY = 10**9
 
 
-def store(folder: Path, key: SnapshotKey = KEY, max_bytes: int = PLENTY) -> SnapshotStore:
+def store(folder: Path, key: str = KEY, max_bytes: int = PLENTY) -> SnapshotStore:
     return SnapshotStore(folder / "prefixes", key, max_bytes=max_bytes)
 
 
@@ -36,19 +38,8 @@ def test_other_tokens_have_no_snapshot(tmp_path: Path) -> None:
         assert store(tmp_path).load(tokens) is None
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        replace(KEY, model_sha256="other"),
-        replace(KEY, adapter_sha256="one"),
-        replace(KEY, adapter_scale=0.5),
-        replace(KEY, template_sha256="other"),
-        replace(KEY, kv_type="q8_0"),
-        replace(KEY, llama_build="llama.cpp 2"),
-    ],
-    ids=lambda key: next(name for name in SnapshotKey.__slots__ if getattr(key, name) != getattr(KEY, name)),
-)
-def test_a_snapshot_with_another_key_is_ignored(tmp_path: Path, other: SnapshotKey) -> None:
+def test_a_snapshot_with_another_key_is_ignored(tmp_path: Path) -> None:
+    other = "another model"
     store(tmp_path).save(TOKENS, STATE)
     assert store(tmp_path, other).load(TOKENS) is None
     # Not even when it lies under the right name.
@@ -93,4 +84,50 @@ def test_the_least_recently_used_snapshot_is_deleted(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_snapshot(tmp_path: Path) -> None:
     (tmp_path / "prefixes").write_text("in the way")
     store(tmp_path).save(TOKENS, STATE)
+    assert store(tmp_path).load(TOKENS) is None
+
+
+def engine_on(folder: Path) -> LlamaEngine:
+    for name in ("model", "adapter"):
+        (folder / name).write_bytes(b"weights")
+        os.utime(folder / name, ns=(1, 1))
+    return LlamaEngine(folder / "model", adapter_path=folder / "adapter")
+
+
+def write_again(path: Path | None) -> None:
+    assert path is not None
+    path.write_bytes(b"others!")
+    os.utime(path, ns=(2, 2))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda engine: write_again(engine.model_path),
+        lambda engine: write_again(engine.adapter_path),
+        lambda engine: setattr(engine, "model_path", engine.adapter_path),
+        lambda engine: setattr(engine, "adapter_path", None),
+        lambda engine: setattr(engine, "adapter_scale", 0.5),
+        lambda engine: setattr(engine, "kv_type", "q8_0"),
+    ],
+    ids=["model changed", "adapter changed", "another model", "no adapter", "adapter scale", "KV type"],
+)
+def test_the_key_depends_on_everything_that_shapes_a_state(
+    tmp_path: Path, change: Callable[[LlamaEngine], None]
+) -> None:
+    engine = engine_on(tmp_path)
+    first = engine.snapshot_key("template")
+    assert engine_on(tmp_path).snapshot_key("template") == first
+    change(engine)
+    assert engine.snapshot_key("template") != first
+
+
+def test_the_key_depends_on_the_template(tmp_path: Path) -> None:
+    engine = engine_on(tmp_path)
+    assert engine.snapshot_key("template") != engine.snapshot_key("another")
+
+
+def test_a_snapshot_of_another_llama_cpp_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(tmp_path).save(TOKENS, STATE)
+    monkeypatch.setattr(llama_cpp, "__version__", "another")
     assert store(tmp_path).load(TOKENS) is None

@@ -45,8 +45,8 @@ def is_found(pattern: str, text: str, *, otherwise: bool) -> bool:
     """
     rules = Rules()
     try:
-        rules.define(root := rules.reserve("root"), rules.add("text", pattern_language(pattern), token=True))
-        return find_mismatch(serialize(rules, root)[1], text) is None
+        rules.define("root", rules.add("text", pattern_language(pattern), token=True))
+        return find_mismatch(serialize(rules)[1], text) is None
     except (UnsupportedSchema, ValueError):
         return otherwise
 

@@ -264,14 +264,10 @@ class SchemaCompiler:
 
     def _items(self, flat: Flat) -> tuple[Sequence[Schema], Schema]:
         """Return the schemas of the first items and of the rest. Older drafts list them in `items`."""
-        first = flat.get("prefixItems", ())
         rest = flat.get("items", True)
         if isinstance(rest, list | tuple):
-            first, rest = rest, flat.get("additionalItems", True)
-        if not isinstance(first, list | tuple):
-            self._warn("prefixItems is not a list")
-            first = ()
-        return first, rest
+            return rest, flat.get("additionalItems", True)
+        return self._document.list_of(flat, "prefixItems"), rest
 
     # --- objects
 
@@ -280,7 +276,7 @@ class SchemaCompiler:
         least, most = self._count(flat, "minProperties") or 0, self._count(flat, "maxProperties")
         if most is not None and most < least:
             return NEVER
-        members = Members(flat, self._warn)
+        members = Members(flat, self._document)
         written = list(self._members(members, notation, name))
         if any(required and node is NEVER for node, required in written):
             return NEVER

@@ -82,9 +82,9 @@ class Rule:
 
 @dataclass(slots=True)
 class Rules:
-    """The rules of one grammar, by name. Equal nodes share a rule."""
+    """The rules of one grammar, by name; it starts at `root`. Equal nodes share a rule."""
 
-    by_name: dict[str, Rule] = field(default_factory=dict)
+    by_name: dict[str, Rule] = field(default_factory=lambda: {"root": Rule(NEVER, token=False)})
     _names: dict[tuple[Node, bool], str] = field(default_factory=dict)
     _built: dict[Hashable, Node] = field(default_factory=dict)
 

@@ -86,10 +86,9 @@ class SchemaDocument:
                 base["enum"] = [*base["enum"], None]
         factors = [[base]]
         factors += [self._referred(schema[key], trail) for key in ("$ref", "$dynamicRef") if key in schema]
-        factors += [self.flat(part, trail) for part in self._list(schema, "allOf")]
+        factors += [self.flat(part, trail) for part in self.list_of(schema, "allOf")]
         for key in ("anyOf", "oneOf"):
-            branches = self._list(schema, key)
-            if branches:
+            if branches := self.list_of(schema, key):
                 factors.append([flat for branch in branches for flat in self.flat(branch, trail)])
                 if len(factors[-1]) > _MOST_BRANCHES:
                     raise UnsupportedSchema("too many branches of anyOf and oneOf")
@@ -118,12 +117,21 @@ class SchemaDocument:
             self._warn(f"unknown type {written!r:.40}")
         return known or TYPES
 
-    def _list(self, schema: Mapping[str, Any], key: str) -> Sequence[Schema]:
+    def list_of(self, schema: Mapping[str, Any], key: str) -> Sequence[Any]:
+        """Return the list under that key; anything else gives a warning, and an empty one."""
         found = schema.get(key, ())
         if isinstance(found, Sequence) and not isinstance(found, str):
             return found
         self._warn(f"{key} is not a list")
         return ()
+
+    def mapping_of(self, schema: Mapping[str, Any], key: str) -> Mapping[str, Schema]:
+        """Return the object under that key; anything else gives a warning, and an empty one."""
+        found = schema.get(key, {})
+        if isinstance(found, Mapping):
+            return found
+        self._warn(f"{key} is not an object")
+        return {}
 
     def _product(self, factors: Sequence[list[Flat]]) -> list[Flat]:
         found: list[Flat] = [{}]
@@ -279,10 +287,12 @@ def fits(value: object, flat: Flat) -> bool:
 class Members:
     """The members of one object: `names` in the order of the schema, and the `others` that may follow."""
 
-    def __init__(self, flat: Flat, warn: Callable[[str], None]) -> None:
-        self._named = _mapping(flat, "properties", warn)
-        self.by_pattern = _mapping(flat, "patternProperties", warn)
-        self.required = _required(flat, warn)
+    def __init__(self, flat: Flat, document: SchemaDocument) -> None:
+        self._named = document.mapping_of(flat, "properties")
+        self.by_pattern = document.mapping_of(flat, "patternProperties")
+        # Draft 3 has a boolean at each member; it has no meaning here.
+        required = () if isinstance(flat.get("required"), bool) else document.list_of(flat, "required")
+        self.required = [name for name in required if isinstance(name, str)]
         self.names = tuple(dict.fromkeys((*self._named, *self.required)))
         self.key_schema = flat.get("propertyNames", True)
         # Additional members are allowed only if the schema names none, or asks for them.
@@ -306,21 +316,3 @@ class Members:
         return fits(name, {**schema, "pattern": patterns, "type": ("string",)}) and (
             "enum" not in schema or name in schema["enum"]
         )
-
-
-def _mapping(flat: Flat, key: str, warn: Callable[[str], None]) -> Mapping[str, Schema]:
-    found = flat.get(key, {})
-    if isinstance(found, Mapping):
-        return found
-    warn(f"{key} is not an object")
-    return {}
-
-
-def _required(flat: Flat, warn: Callable[[str], None]) -> Sequence[str]:
-    found = flat.get("required", ())
-    if isinstance(found, bool):
-        return ()  # Draft 3 has a boolean at each member; it has no meaning here.
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        warn("required is not a list")
-        return ()
-    return [name for name in found if isinstance(name, str)]

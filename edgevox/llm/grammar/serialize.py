@@ -9,9 +9,9 @@ from types import MappingProxyType
 from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ref, Repeat, Rule, Rules, Seq, Text
 
 
-def serialize(rules: Rules, root: str = "root") -> tuple[str, str]:
+def serialize(rules: Rules) -> tuple[str, str]:
     """Write the rules reachable from `root`, which comes first, as GBNF and as Lark."""
-    found = _reachable(rules, root)
+    found = _reachable(rules)
     gbnf = _GbnfWriter({name: name for name in found})
     in_gbnf = (gbnf.rule(name, rule.node) for name, rule in found.items())
     # Tokens become terminals, which llguidance's lexer reads at once.
@@ -20,12 +20,12 @@ def serialize(rules: Rules, root: str = "root") -> tuple[str, str]:
     in_lark = (
         f"{names[name]}: {(in_tokens if rule.token else in_rules).write(rule.node)}\n" for name, rule in found.items()
     )
-    return "".join(in_gbnf), "".join((f"start: {names[root]}\n", *in_lark))
+    return "".join(in_gbnf), "".join(("start: root\n", *in_lark))
 
 
-def _reachable(rules: Rules, root: str) -> dict[str, Rule]:
+def _reachable(rules: Rules) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
-    waiting: list[Node] = [Ref(root)]
+    waiting: list[Node] = [Ref("root")]
     while waiting:
         match waiting.pop():
             case Ref(name) if name not in found:

@@ -41,7 +41,7 @@ class ControlTokenMask:
         tools: tuple[JsonObject, ...],
         template_source: str,
     ) -> None:
-        self._tokens = _token_set(control_tokens)
+        self._tokens = _TokenSet(control_tokens)
         texts = [template_source, *_texts(messages), *_texts(tools)]
         self._stand_ins = _pick_stand_ins(self._tokens.first_characters, texts)
         self.messages = tuple(map(self._message, messages))
@@ -101,6 +101,7 @@ class ControlTokenMask:
         return "".join(characters) if characters else text
 
 
+@functools.lru_cache(maxsize=8)
 class _TokenSet:
     """The texts of the control tokens with fast lookup: a vocabulary may have thousands."""
 
@@ -128,11 +129,6 @@ class _TokenSet:
             return False
         index = bisect.bisect_left(self._sorted, rest)
         return index < len(self._sorted) and self._sorted[index].startswith(rest)
-
-
-@functools.lru_cache(maxsize=8)
-def _token_set(tokens: tuple[str, ...]) -> _TokenSet:
-    return _TokenSet(tokens)
 
 
 def _pick_stand_ins(characters: Iterable[str], texts: list[str]) -> dict[str, str]:

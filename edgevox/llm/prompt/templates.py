@@ -209,7 +209,7 @@ def _alternate(messages: tuple[Message, ...]) -> tuple[Message, ...]:
 def opened_reasoning(prompt: str) -> str:
     """Return the reasoning tag at the end of the prompt, or ""."""
     end = prompt[-_TAIL_CHARS:].rstrip()
-    return next((tag for tag in _TAGS if end.endswith(tag)), "")
+    return next((tag for tag in REASONING_TAGS if end.endswith(tag)), "")
 
 
 def shows(prompt: str, *words: str) -> bool:
@@ -223,7 +223,8 @@ def shows(prompt: str, *words: str) -> bool:
     return True
 
 
-_TAGS = tuple(tag.rstrip() for style in STYLES for tag in style.begins)
+# The tags around reasoning: start to end.
+REASONING_TAGS = {begin.rstrip(): style.ends[0] for style in STYLES for begin in style.begins}
 _TAIL_CHARS = 100
 
 
