@@ -17,7 +17,6 @@ from edgevox.llm.tool_parsers.base import (
     ArgumentsDelta,
     BaseFormatDetector,
     Body,
-    FirstOf,
     OfferedTools,
     Opening,
     ParseDelta,
@@ -27,6 +26,7 @@ from edgevox.llm.tool_parsers.base import (
     RejectedCall,
     ToolCallItem,
     Verdict,
+    open_first,
 )
 from edgevox.llm.tool_parsers.brackets import MAX_PREVIEWED
 from edgevox.llm.tool_parsers.coerce import dumps, fit_arguments
@@ -279,12 +279,7 @@ class StreamingToolParser:
     def _open(self, marker: str, readers: Readers) -> None:
         self._intake.note("%r may begin a call: %s", marker, ", ".join(readers))
         self._marker = marker
-        opening = self._opening(marker)
-        first, *others = readers.values()
-        if others:
-            self._body = FirstOf(opening, (detector.open(opening) for detector in (first, *others)))
-        else:
-            self._body = first.open(opening)
+        self._body = open_first(self._opening(marker), [detector.open for detector in readers.values()])
 
     def _close_region(self, body: Body) -> None:
         self._ends_inside_strings |= body.opening.ends_inside_strings
