@@ -46,11 +46,8 @@ def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall]
 
 
 def _first_text(value: Mapping[str, JsonValue], keys: Sequence[str]) -> str | None:
-    for key in keys:
-        text = value.get(key)
-        if isinstance(text, str) and text:
-            return text.strip()
-    return None
+    texts = map(value.get, keys)
+    return next((text.strip() for text in texts if isinstance(text, str) and text), None)
 
 
 def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | None) -> RawCall:
