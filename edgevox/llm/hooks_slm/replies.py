@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import islice
 
 from edgevox.core.hooks import Again, Answer, Hook, ModelReply, Run
@@ -120,6 +120,7 @@ _BEGINS = re.compile(r"""\{\s*+["'][^"'\n]{0,100}+["']\s*+:|(?<!\w)\[\s*+(?:\{\s
 _MAY_BEGIN = re.compile(
     r"""[{\[]\s*+(?:["'{\[]|$)|`{1,3}(?:json)?+\s*+(?:[{\[]|$)|</?tool_|^\s*+\((?:system|the tools)\b""", re.IGNORECASE
 )
+# Error codes, tags and remarks exchanged between program and model.
 _MACHINE_WORDS = re.compile(
     r"\b(?:invalid_arguments|internal_error|unknown_tool|token_scope_insufficient|requires_confirmation"
     r"|bad_request|tool_denied|tool_error)\s*+:|^\s*+\((?:system\s*+:|the tools have run\b)"
@@ -129,35 +130,17 @@ _MACHINE_WORDS = re.compile(
 _DEFINITION_KEYS = ("properties", "parameters", "arguments", "function", "tool_calls", "$defs")
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """JSON at text[start:end]; `value` is None if it cannot be parsed."""
-
-    start: int
-    end: int
-    value: JsonValue
-
-
-def payloads(text: str) -> list[Payload]:
-    """Return the JSON objects and lists in a text, in order. A truncated or invalid one reaches to the end."""
-    found: list[Payload] = []
-    pos = 0
-    while (begin := _BEGINS.search(text, pos)) is not None:
-        reader = Reader(text)
+def payloads(text: str) -> Iterator[tuple[int, int, JsonValue]]:
+    """Yield start, end and value of each JSON object or list; an unreadable one is None and reaches to the end."""
+    reader = Reader(text)
+    while (begin := _BEGINS.search(text, reader.pos)) is not None:
         reader.pos = begin.start()
         try:
             value = reader.value()
         except Unreadable:
-            found.append(Payload(begin.start(), len(text), None))
-            break
-        found.append(Payload(begin.start(), reader.pos, value))
-        pos = reader.pos
-    return found
-
-
-def holds_machine_words(text: str) -> bool:
-    """Whether a text contains error codes, tags or remarks exchanged between program and model."""
-    return _MACHINE_WORDS.search(text) is not None
+            yield begin.start(), len(text), None
+            return
+        yield begin.start(), reader.pos, value
 
 
 def speakable_chars(text: str) -> int:
@@ -196,9 +179,9 @@ class EchoedPayload(Hook):
     async def after_llm(self, run: Run, reply: ModelReply) -> Again | Answer | None:
         if reply.calls or reply.finish_reason == "cancelled":
             return None
-        if _DATA_REQUESTED.search(run.text) or payloads(run.text):
+        if _DATA_REQUESTED.search(run.text) or any(payloads(run.text)):
             return None
-        if not payloads(reply.text) and not holds_machine_words(reply.text):
+        if not any(payloads(reply.text)) and not _MACHINE_WORDS.search(reply.text):
             return None
         if is_first_time(run, self):
             return Again(_HINT)
@@ -207,20 +190,16 @@ class EchoedPayload(Hook):
 
 def _data_as_words(text: str) -> str:
     """Return the reply with its data in words, or "" if nothing is left for a person."""
-    if holds_machine_words(text):
+    if _MACHINE_WORDS.search(text):
         return ""
-    sentence = ""
-    end = 0
-    for payload in payloads(text):
-        if is_definition(payload.value):
+    sentence, rest_start = "", 0
+    for start, end, value in payloads(text):
+        words = content_words(text[start:end]) if value is None else value_words(value)
+        if not words or is_definition(value):
             return ""
-        readable = payload.value is not None
-        words = value_words(payload.value) if readable else content_words(text[payload.start : payload.end])
-        if not words:
-            return ""
-        sentence += text[end : payload.start] + words
-        end = payload.end
-    return as_sentence(_FENCES.sub(" ", sentence + text[end:]))
+        sentence += text[rest_start:start] + words
+        rest_start = end
+    return as_sentence(_FENCES.sub(" ", sentence + text[rest_start:]))
 
 
 _REPETITION_REQUESTED = re.compile(

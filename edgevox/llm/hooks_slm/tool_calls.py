@@ -6,11 +6,12 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from edgevox.core.hooks import Answer, Deny, Hook, ModelReply, Run, ToolOutcome
+from edgevox.core.languages import listed
 from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.llm.hooks_slm.result_text import outcome_sentence, turn_note, turn_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
@@ -38,26 +39,20 @@ def explained(tool: str, schema: Mapping[str, Any]) -> str:
         optional[_MAX_OPTIONAL:] = ["others"]
     parts = [needs(schema)] if needed else []
     if optional:
-        parts.append(f"can take {listed(optional)}")
+        parts.append(f"can take {listed(optional, 'and')}")
     return f"{tool} {' and '.join(parts)}." if properties else f"{tool} takes no arguments."
 
 
 def needs(schema: Mapping[str, Any]) -> str:
     """Describe the required parameters of a tool that has some."""
     properties = properties_of(schema)
-    return f"needs {listed(_parameter(name, properties.get(name)) for name in required(schema))}"
+    return f"needs {listed([_parameter(name, properties.get(name)) for name in required(schema)], 'and')}"
 
 
 def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the required parameters."""
     names = schema.get("required")
     return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
-
-
-def listed(words: Iterable[str]) -> str:
-    """Return `a, b and c`."""
-    *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _parameter(name: str, schema: object) -> str:
@@ -68,7 +63,10 @@ def _parameter(name: str, schema: object) -> str:
 def _kind(schema: Mapping[str, Any]) -> str:
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(choices, list | tuple):
-        shown = [_shown(choice) for choice in choices[:_MAX_CHOICES]]
+        shown = [
+            one if isinstance(one, str) else json.dumps(one, ensure_ascii=False, default=str)
+            for one in choices[:_MAX_CHOICES]
+        ]
         more = ["…"] if len(choices) > _MAX_CHOICES else []
         return f"one of {', '.join(shown + more)}" if len(choices) > 1 else "".join(shown)
     for key in ("anyOf", "oneOf"):
@@ -97,11 +95,7 @@ def _members(schema: Mapping[str, Any]) -> str:
     if isinstance(items, Mapping) and (kind := _kind(items)):
         return f" of {kind}"
     properties = properties_of(schema)
-    return f" with {listed(properties)}" if properties else ""
-
-
-def _shown(choice: object) -> str:
-    return choice if isinstance(choice, str) else json.dumps(choice, ensure_ascii=False, default=str)
+    return f" with {listed(list(properties), 'and')}" if properties else ""
 
 
 @dataclass(slots=True)
@@ -138,7 +132,7 @@ class EmptyArguments(_OfferHook):
         missing = [_missing(offer.tools, call) if call.name in offer.explained else () for call in reply.calls]
         if not missing or not all(missing):
             return None
-        return Answer(f"For that I need to know the {listed(missing[0]).replace('_', ' ')}.")
+        return Answer(f"For that I need to know the {listed(missing[0], 'and').replace('_', ' ')}.")
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
         offer = self._offer(run)
@@ -195,7 +189,7 @@ _WRITES = {
     *("pause", "play", "remove", "send", "set", "start", "stop", "turn", "unpause", "update", "write"),
 }
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
+_NUMBERS = {"twice": 2, "two": 2, "three": 3, "four": 4, "five": 5}
 _TIMES = re.compile(
     r"\b(?:(twice)|(two|three|four|five|[2-5]) (?:more )?(?:times|songs|tracks|steps|notches))\b", re.IGNORECASE
 )
@@ -285,9 +279,8 @@ def _requested_times(text: str) -> int:
     found = _TIMES.search(text)
     if found is None:
         return 1
-    if found[1]:
-        return 2
-    return _NUMBERS.get(found[2].lower()) or int(found[2])
+    word = (found[1] or found[2]).lower()
+    return _NUMBERS.get(word) or int(word)
 
 
 def _hint(call: ToolCall, outcome: ToolOutcome | None) -> str:

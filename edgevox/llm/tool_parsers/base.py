@@ -46,10 +46,7 @@ class OfferedTools:
             return written
         if self.unlimited:
             return written or None
-        for namespace in _NAMESPACES:
-            if written.startswith(namespace) and written[len(namespace) :] in self._schemas:
-                return written[len(namespace) :]
-        return None
+        return next((name for name in map(written.removeprefix, _NAMESPACES) if name in self._schemas), None)
 
     def schema(self, name: str) -> Mapping[str, Any] | None:
         """Return the JSON Schema of a tool's arguments, or None if unknown."""
@@ -277,8 +274,7 @@ class BaseFormatDetector:
 
     def open(self, opening: Opening) -> Body:
         """Return the body for `opening.marker`."""
-        forms = self.forms[opening.marker]
-        return forms[0](opening) if len(forms) == 1 else FirstOf(opening, (form(opening) for form in forms))
+        return open_first(opening, self.forms[opening.marker])
 
     def render(self, calls: Sequence[ToolCall]) -> str:
         """Write `calls` as models of this family are trained to write them."""
@@ -291,21 +287,20 @@ class BaseFormatDetector:
         return ()
 
 
-class FirstOf(Body):
-    """Several forms after one marker: the first that recognises the text reads on.
+def open_first(opening: Opening, forms: Sequence[Form]) -> Body:
+    """Return a body that reads the first of `forms` that recognises the text."""
+    return forms[0](opening) if len(forms) == 1 else _FirstOf(opening, forms)
 
-    `bodies` is advanced only while no earlier one has recognised it.
-    """
 
-    def __init__(self, opening: Opening, bodies: Iterable[Body]) -> None:
+class _FirstOf(Body):
+    def __init__(self, opening: Opening, forms: Sequence[Form]) -> None:
         super().__init__(opening)
-        self._unopened: Iterable[Body] = bodies
-        self._bodies: list[Body] = []
+        # A form is opened only if no earlier one has recognised the text.
+        self._bodies: Iterable[Body] = (form(opening) for form in forms)
 
     def feed(self, text: str, pos: int, at_end: bool) -> Verdict:
-        candidates, self._unopened = (self._bodies or self._unopened), ()
-        self._bodies = []
-        for body in candidates:
+        undecided: list[Body] = []
+        for body in self._bodies:
             verdict = body.feed(text, pos, at_end)
             if verdict is Verdict.NO:
                 self.spent = max(self.spent, body.spent)
@@ -316,11 +311,12 @@ class FirstOf(Body):
                 self.committed, self.enters = True, body.enters
                 return verdict
             else:
-                self._bodies.append(body)
-        return Verdict.MORE if self._bodies else Verdict.NO
+                undecided.append(body)
+        self._bodies = undecided
+        return Verdict.MORE if undecided else Verdict.NO
 
     def progress(self) -> RawCall | None:
-        return self._bodies[0].progress()
+        return next(iter(self._bodies)).progress()
 
     def _start(self, at_end: bool) -> Verdict | None:
         raise NotImplementedError

@@ -37,7 +37,7 @@ class Brackets:
         parens: bool = False,
         marked_depth: int = 0,
     ) -> None:
-        self._ends = ends
+        self.ends = ends
         self._markers = (*raw_quotes, *ends)
         self._beginnings = "".join(sorted({marker[0] for marker in self._markers}))
         self._stops = _stops(("()" if parens else "") + ("," if marked_depth else ""), self._beginnings)
@@ -73,7 +73,7 @@ class Brackets:
                 marker = self._marker(text, at, at_end)
                 if marker is None:
                     return self._go_on(text, start, at)
-                if marker in self._ends:
+                if marker in self.ends:
                     self.cut = True
                     return at
                 if marker:
@@ -232,7 +232,6 @@ class BracketBody(Body):
         super().__init__(opening)
         self._brackets = _NONE_YET
         self._parts: list[str] = []
-        self._stops: tuple[str, ...] = ()
         self._preview: ArgumentsPreview | None = None
         self._name = ""
         self._id: str | None = None
@@ -242,30 +241,14 @@ class BracketBody(Body):
             return None
         return RawCall(self._name, self._preview.arguments, "", self._id)
 
-    def _begin_value(
-        self,
-        *,
-        stops: tuple[str, ...] = (),
-        raw_quotes: tuple[str, ...] = (),
-        parens: bool = False,
-        opened: str = "",
-        preview: ArgumentsPreview | None = None,
-        arguments_depth: int = 1,
-    ) -> None:
-        """Start a value at `pos`; its first bracket `opened` may have been part of the marker.
-
-        `preview` follows the arguments, which are `arguments_depth` brackets deep.
-        """
-        depth = arguments_depth if preview is not None else 0
-        self._brackets = Brackets(ends=stops, raw_quotes=raw_quotes, parens=parens, marked_depth=depth)
-        self._preview = preview
-        self._stops = stops
-        self._parts = []
+    def _begin_value(self, brackets: Brackets, preview: ArgumentsPreview | None, opened: str = "") -> None:
+        """Start a value at `pos`; its first bracket `opened` may have been part of the marker."""
+        self._brackets, self._preview, self._parts = brackets, preview, []
         if opened:
-            self._brackets.scan(opened, 0, False)
+            brackets.scan(opened, 0, False)
             self._parts.append(opened)
             if preview is not None:
-                preview.follow(opened, 0, 1, self._brackets.marks)
+                preview.follow(opened, 0, 1, brackets.marks)
 
     def _begin_json_arguments(self, stops: tuple[str, ...]) -> Verdict | None:
         """Read the JSON object at `pos` as the arguments of `_name`, for `_accept`."""
@@ -275,7 +258,7 @@ class BracketBody(Body):
         if whole is not None and isinstance(value := whole[0], dict):
             self.pos = whole[1]
             return self._accept(RawCall(self._name, value, self.text[start : self.pos], self._id))
-        self._begin_value(stops=stops, preview=ArgumentsPreview())
+        self._begin_value(Brackets(ends=stops, marked_depth=1), ArgumentsPreview())
         self._state = self._json_arguments
         return None
 
@@ -297,13 +280,13 @@ class BracketBody(Body):
     def _value(self, at_end: bool) -> str | None:
         """Return the text of the complete value, or None; `pos` is then after it."""
         brackets, text, start, limit, limited = self._brackets, self.text, self.pos, len(self.text), False
-        if self.opening.ends_inside_strings and self._stops:
-            stop = any_of(self._stops).search(text, start)
+        if self.opening.ends_inside_strings and brackets.ends:
+            stop = any_of(brackets.ends).search(text, start)
             if stop is not None:
                 limit, limited = stop.start(), True
             elif not at_end:
                 # A marker may be split here.
-                limit = max(start, len(text) - max(map(len, self._stops)) + 1)
+                limit = max(start, len(text) - max(map(len, brackets.ends)) + 1)
             # Only this part: copying from the start of the reply each time would take too long.
             text, start, limit = text[start:limit], 0, limit - start
         offset = self.pos - start
@@ -326,7 +309,8 @@ class BracketBody(Body):
 
     def _shortened(self, written: str) -> str | None:
         """Return the part of `written` before an end marker; the text after the marker is read again."""
-        stop = any_of(self._stops).search(written) if self._stops else None
+        ends = self._brackets.ends
+        stop = any_of(ends).search(written) if ends else None
         if stop is None:
             return None
         self.text, self.pos = written[stop.start() :] + self.text[self.pos :], 0

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, Form, OfferedTools, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, CallSequence
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, Brackets, CallSequence
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Truncated, Unreadable, loads, read_at
 
 NAME_KEYS = ("name", "function", "tool", "tool_name", "function_name")
@@ -23,13 +23,8 @@ _WRITTEN_NAME = re.compile(rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{
 def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall] | None:
     """Return the calls in a JSON value, or None if it does not have the form of a call."""
     if isinstance(value, list):
-        found: list[RawCall] = []
-        for member in value:
-            calls = calls_of(member, raw, offered) if isinstance(member, dict) else None
-            if calls is None:
-                return None
-            found += calls
-        return found
+        members = [calls_of(member, raw, offered) if isinstance(member, dict) else None for member in value]
+        return None if None in members else [call for calls in members for call in calls or ()]
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("tool_calls"), list) and not any(key in value for key in NAME_KEYS):
@@ -51,11 +46,8 @@ def calls_of(value: JsonValue, raw: str, offered: OfferedTools) -> list[RawCall]
 
 
 def _first_text(value: Mapping[str, JsonValue], keys: Sequence[str]) -> str | None:
-    for key in keys:
-        text = value.get(key)
-        if isinstance(text, str) and text:
-            return text.strip()
-    return None
+    texts = map(value.get, keys)
+    return next((text.strip() for text in texts if isinstance(text, str) and text), None)
 
 
 def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | None) -> RawCall:
@@ -146,7 +138,7 @@ class JsonCalls(CallSequence):
                 return
         self._name = ""
         preview = ArgumentsPreview(begins=self._begins_arguments) if self._previews else None
-        self._begin_value(stops=self._bounds, opened=opened, preview=preview, arguments_depth=2)
+        self._begin_value(Brackets(ends=self._bounds, marked_depth=2 if preview else 0), preview, opened)
         self._state = self._object
 
     def _begins_arguments(self, before: str) -> bool:
@@ -296,9 +288,4 @@ def _may_become_head(head: str) -> bool:
     if not inner:
         return len(head) <= 64
     word = inner.lstrip("\"'")
-    for key in _KEYS:
-        if key.startswith(word):
-            return True
-        if word.startswith(key) and not word[len(key) :].strip("\"' \t\r\n"):
-            return True
-    return False
+    return any(key.startswith(word) for key in _KEYS) or word.rstrip("\"' \t\r\n") in _KEYS

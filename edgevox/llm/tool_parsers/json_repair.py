@@ -18,12 +18,11 @@ JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, J
 MAX_DEPTH = 100
 
 LITERALS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+_NEXT_KEY = r"""["'][\w$.-]++["'][ \t\r\n]*+:"""
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?" rf"(?=[,\]}})]|[ \t\r\n]++(?:[,\]}})]|\Z|{_NEXT_KEY}))")
 _SPACE = re.compile(r"[ \t\r\n]*+")
 # What may follow a string: punctuation, the end, the next key where a comma is missing, or another string.
-_CLOSES_STRING = re.compile(
-    r"""[ \t\r\n]*+(?:[,:\])}=;]|$|["'][\w$.-]++["'][ \t\r\n]*+:|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}])"""
-)
+_CLOSES_STRING = re.compile(rf"""[ \t\r\n]*+(?:[,:\])}}=;]|$|{_NEXT_KEY}|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}}])""")
 # Up to the closing quote, or the end of the text, or a backslash at the end.
 STRING_CONTENT = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
@@ -33,7 +32,6 @@ _ESCAPE_SEQUENCE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", '"': '"', "'": "'", "/": "/", "\n": ""}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE = re.compile(r"[^,\]\[{}()\n]*+")
-_NEXT_KEY = re.compile(r"""["'][\w$.-]++["'][ \t\r\n]*+:""")
 _KEY = re.compile(r"""[^\s:=,{}\[\]"'()]++(?:[ \t]++[^\s:=,{}\[\]"'()]++)*+""")
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
@@ -268,17 +266,9 @@ class Reader:
     def _bare_value(self) -> JsonValue:
         text, start = self.text, self.pos
         number = _NUMBER.match(text, start)
-        if number is not None and number.end() > start:
-            after = text[number.end() : number.end() + 1]
-            if after and after in ",]}) \t\r\n":
-                rest = _SPACE.match(text, number.end())
-                assert rest is not None
-                following = text[rest.end() : rest.end() + 1]
-                if following == "" or following in ",]})" or _NEXT_KEY.match(text, rest.end()):
-                    self.pos = number.end()
-                    if number.group(1) or number.group(2):
-                        return float(number.group())
-                    return _integer(number.group())
+        if number is not None:
+            self.pos = number.end()
+            return float(number.group()) if number.group(1) or number.group(2) else _integer(number.group())
         pos = start
         while True:
             # A bare value may contain brackets: f(x), {name}, [1].

@@ -19,6 +19,7 @@ _CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|
 STOP_TOKENS = frozenset((*HARMONY.ends, *_CHAT_ENDS, "<|endoftext|>", "<|end_of_text|>"))
 # These are also markup, so they are dropped only after a call.
 _STOP_TAGS = ("</s>", "<eos>")
+REASONING_BEGINS = {begin: style for style in STYLES for begin in style.begins}
 
 
 class Scan:
@@ -65,8 +66,6 @@ class ChainMarkers:
     fence_in_reasoning: dict[ReasoningStyle, Scan]
     openers: dict[str, Readers]
     bare: dict[str, Readers]
-    begins: dict[str, ReasoningStyle]
-    ends: frozenset[str]
     trailers: frozenset[str]
     names: frozenset[str]
     reads_fences: bool
@@ -94,13 +93,11 @@ def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarker
             named += detector.name_markers(names)
             for marker in (*detector.bare_markers, *detector.name_markers(names)):
                 bare.setdefault(marker, {})[name] = detector
-    begins = {begin: style for style in STYLES for begin in style.begins}
-    ends = frozenset(TEMPLATE_OPENED.ends)
     trailers = frozenset((*STOP_TOKENS, *_STOP_TAGS, *(t for detector in chain.values() for t in detector.trailers)))
     literal_bare = [marker for marker in bare if marker not in named]
     styles = (*STYLES, TEMPLATE_OPENED, HARMONY)
     return ChainMarkers(
-        text=Scan((*openers, *literal_bare, *begins, *ends, *trailers, FENCE), named),
+        text=Scan((*openers, *literal_bare, *REASONING_BEGINS, *TEMPLATE_OPENED.ends, *trailers, FENCE), named),
         fence=Scan((FENCE,)),
         reasoning={
             style: Scan((*openers, *style.ends, *trailers, FENCE) if style.calls_count else style.ends)
@@ -109,8 +106,6 @@ def markers_for(parsers: tuple[str, ...], names: tuple[str, ...]) -> ChainMarker
         fence_in_reasoning={style: Scan((FENCE, *style.ends)) for style in styles},
         openers=openers,
         bare=bare,
-        begins=begins,
-        ends=ends,
         trailers=trailers,
         names=frozenset(named),
         reads_fences=reads_bare and any(detector.uses_fences for detector in chain.values()),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, CallSequence
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, Brackets, CallSequence
 from edgevox.llm.tool_parsers.json_repair import LITERALS, JsonValue, Reader, Truncated, Unreadable
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*+")
@@ -140,7 +140,8 @@ class PythonCalls(CallSequence):
             arguments, self.pos = whole
             self._state = self._between
             return self._take(RawCall(name, arguments, name + self.text[start : self.pos]))
-        self._begin_value(stops=self._ends, parens=True, opened=opened, preview=ArgumentsPreview(_read_keyword))
+        brackets = Brackets(ends=self._ends, parens=True, marked_depth=1)
+        self._begin_value(brackets, ArgumentsPreview(_read_keyword), opened)
         self._state = self._arguments
         return None
 

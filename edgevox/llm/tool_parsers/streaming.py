@@ -17,7 +17,6 @@ from edgevox.llm.tool_parsers.base import (
     ArgumentsDelta,
     BaseFormatDetector,
     Body,
-    FirstOf,
     OfferedTools,
     Opening,
     ParseDelta,
@@ -27,12 +26,21 @@ from edgevox.llm.tool_parsers.base import (
     RejectedCall,
     ToolCallItem,
     Verdict,
+    open_first,
 )
 from edgevox.llm.tool_parsers.brackets import MAX_PREVIEWED
 from edgevox.llm.tool_parsers.coerce import dumps, fit_arguments
 from edgevox.llm.tool_parsers.detectors import DETECTORS
 from edgevox.llm.tool_parsers.json_calls import FencedCalls
-from edgevox.llm.tool_parsers.markers import FENCE, STOP_TOKENS, Readers, Scan, continues_word, markers_for
+from edgevox.llm.tool_parsers.markers import (
+    FENCE,
+    REASONING_BEGINS,
+    STOP_TOKENS,
+    Readers,
+    Scan,
+    continues_word,
+    markers_for,
+)
 
 
 class CallValidator:
@@ -193,6 +201,7 @@ class StreamingToolParser:
                     elif (unfinished := self._body.progress()) is not None:
                         self._intake.show(unfinished)
                     return
+                self._ends_inside_strings |= self._body.opening.ends_inside_strings
                 if verdict is Verdict.DONE:
                     text, pos = self._body.text, self._body.pos
                     self._close_region(self._body)
@@ -241,10 +250,10 @@ class StreamingToolParser:
             self._intake.note("%r is dropped", marker)
         elif style is not None:
             self._say(marker)
-        elif marker in plan.begins:
+        elif marker in REASONING_BEGINS:
             self._intake.note("%r begins reasoning", marker)
-            self._style, self._saw_reasoning = plan.begins[marker], True
-        elif marker in plan.ends:
+            self._style, self._saw_reasoning = REASONING_BEGINS[marker], True
+        elif marker in TEMPLATE_OPENED.ends:
             self._handle_lone_end(marker)
         elif marker in plan.names and continues_word(self._before):
             self._say(marker)
@@ -279,15 +288,9 @@ class StreamingToolParser:
     def _open(self, marker: str, readers: Readers) -> None:
         self._intake.note("%r may begin a call: %s", marker, ", ".join(readers))
         self._marker = marker
-        opening = self._opening(marker)
-        first, *others = readers.values()
-        if others:
-            self._body = FirstOf(opening, (detector.open(opening) for detector in (first, *others)))
-        else:
-            self._body = first.open(opening)
+        self._body = open_first(self._opening(marker), [detector.open for detector in readers.values()])
 
     def _close_region(self, body: Body) -> None:
-        self._ends_inside_strings |= body.opening.ends_inside_strings
         if body.enters == "reasoning":
             self._style, self._saw_reasoning = HARMONY, True
         elif body.enters == "text":
@@ -298,7 +301,6 @@ class StreamingToolParser:
         self._intake.note("no call follows %r", self._marker)
         if self._marker == FENCE:
             self._in_fence = True
-        self._ends_inside_strings |= body.opening.ends_inside_strings
         self._no_bare = max(self._no_bare, body.spent)
         self._patience -= 1 if self._marker in self._plan.bare and not body.spent else _PARSED_REFUSAL
         self._say(self._marker)
@@ -314,19 +316,10 @@ class StreamingToolParser:
             return
         self._no_bare = max(0, self._no_bare - len(piece))
         self._before = (self._before + piece[-_BEFORE_CHARS:])[-_BEFORE_CHARS:]
-        if self._style is not None:
-            self._reasoning.append(piece)
-            if not piece.isspace():
-                self._gap = False
+        if self._style is None and self._gap and self._drops_space and not (piece := piece.lstrip()):
             return
-        if self._gap:
-            if self._drops_space:
-                piece = piece.lstrip()
-            if not piece:
-                return
-            if not piece.isspace():
-                self._gap = False
-        self._text.append(piece)
+        self._gap = self._gap and piece.isspace()
+        (self._text if self._style is None else self._reasoning).append(piece)
 
     def _collect(self, body: Body) -> None:
         for raw in body.calls:

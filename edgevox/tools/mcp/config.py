@@ -24,8 +24,6 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, write_atomic
 
 CONFIG_FILE = "mcp.json"
-_SERVERS = "mcpServers"
-_ONE_SERVER = "mcp"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _TELLS_A_SECRET = re.compile(r"token|key|secret|passw|auth|cookie|credential", re.IGNORECASE)
@@ -203,7 +201,7 @@ def _id_of(command: str, others: tuple[ServerSpec, ...]) -> str:
     name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(command).stem)[:32]
     taken = {prefix_of(other.id).casefold() for other in others}
     is_usable = _ID.fullmatch(name) is not None and prefix_of(name).casefold() not in taken
-    return name if is_usable else _ONE_SERVER
+    return name if is_usable else "mcp"
 
 
 def _shown_value(name: str, value: str) -> str:
@@ -241,7 +239,7 @@ def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The content of the file, and its table of servers."""
     read_servers(path)  # an invalid file is not overwritten
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return content, content.setdefault(_SERVERS, {})
+    return content, content.setdefault("mcpServers", {})
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

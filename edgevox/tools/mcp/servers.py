@@ -204,8 +204,9 @@ class McpServers:
         prefix = prefix_of(server.spec.id)
         tools: dict[str, Tool] = {}
         for definition in definitions:
-            name = offered_name(definition.name, prefix if self._has_prefixes else "")
-            if not self._has_prefixes and self._is_taken(name, server):
+            name = offered_name(definition.name)
+            is_taken = name in self._registry and self._registry.owner(name) != server.owner
+            if self._has_prefixes or is_taken:
                 name = offered_name(definition.name, prefix)
             if name in tools:
                 server.left_out[definition.name] = f"its name is taken by another tool of the server: {name}"
@@ -218,9 +219,6 @@ class McpServers:
             if tool is not None:
                 tools[name] = tool
         return list(tools.values())
-
-    def _is_taken(self, name: str, server: _Server) -> bool:
-        return name in self._registry and self._registry.owner(name) != server.owner
 
     def _offer(self, server: _Server, definitions: tuple[Definition, ...], tools: Iterable[Tool]) -> None:
         self._registry.remove_owner(server.owner)

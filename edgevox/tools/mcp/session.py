@@ -30,7 +30,7 @@ from pydantic import ValidationError
 from edgevox import __version__
 from edgevox.core.errors import ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.tools import Definition, SessionLost
+from edgevox.tools.mcp.tools import Definition, SessionLost, reason_of
 from edgevox.tools.mcp.transports import Process, open_transport
 
 MAX_TOOLS = 500
@@ -58,7 +58,7 @@ class McpSession:
             except ValidationError as error:
                 raise SessionLost("its tool list is invalid") from error
             except (MCPError, ValueError, RuntimeError, OSError, anyio.ClosedResourceError) as error:
-                raise SessionLost(f"its tools cannot be listed: {_words(error)}") from error
+                raise SessionLost(f"its tools cannot be listed: {reason_of(error)}") from error
             found += (_definition(tool) for tool in page.tools)
             cursor = page.next_cursor
             if cursor is None or len(found) >= MAX_TOOLS:
@@ -74,7 +74,7 @@ class McpSession:
                 raise SessionLost("it has ended") from error
             raise ToolError(error.message) from error
         except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise SessionLost(_words(error)) from error
+            raise SessionLost(reason_of(error)) from error
         except (ValueError, RuntimeError) as error:
             raise ToolError("the server sent an invalid answer") from error
         return _answer(result)
@@ -155,8 +155,3 @@ def _answer(result: CallToolResult) -> object:
     if not text and result.structured_content is not None:
         return json.dumps(result.structured_content)
     return text or None
-
-
-def _words(error: BaseException) -> str:
-    text = " ".join(str(error).split())[:200]
-    return text or type(error).__name__

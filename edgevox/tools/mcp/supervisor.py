@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from edgevox.core.errors import EdgevoxError, ToolError
+from edgevox.core.errors import ToolError
 from edgevox.tools.mcp.config import ServerSpec
-from edgevox.tools.mcp.tools import Definition, SessionLost
+from edgevox.tools.mcp.tools import Definition, SessionLost, reason_of
 
 if TYPE_CHECKING:
     from edgevox.tools.mcp.session import McpSession
@@ -119,7 +119,7 @@ class ServerSupervisor:
                 self._session = None
                 if not self._is_stopping:
                     self._over.clear()
-                    self._set_unavailable(_reason(error))
+                    self._set_unavailable(reason_of(error))
                     pause_s = min(_LONGEST_PAUSE_S, self._first_pause_s * 2.0 ** min(failures - 1, 16))
                     await _wait_for(self._over, pause_s)
 
@@ -214,12 +214,3 @@ async def _wait_for(event: asyncio.Event, timeout_s: float) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-def _reason(error: BaseException) -> str:
-    """The error in one line; of a group, the first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, EdgevoxError):
-        return error.message
-    return " ".join(str(error).split())[:200] or type(error).__name__

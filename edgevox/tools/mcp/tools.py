@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, EdgevoxError
 from edgevox.core.words import any_word_query
 from edgevox.tools.schema import map_subschemas
 from edgevox.tools.tool import ConfirmLevel, Tool
@@ -36,6 +36,15 @@ _LEFT_TO_THE_SERVER = frozenset({"pattern", "patternProperties", "$schema", "$id
 
 class SessionLost(ConnectionError):
     """A server broke the protocol or the connection; the session cannot be used any more."""
+
+
+def reason_of(error: BaseException) -> str:
+    """The error in one line; of a group, the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, EdgevoxError):
+        return error.message
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 class Definition(BaseModel):

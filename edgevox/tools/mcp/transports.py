@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
@@ -218,13 +218,9 @@ _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 def open_transport(
     spec: ServerSpec, process: Process, on_end: Callable[[], None]
 ) -> AbstractAsyncContextManager[TransportStreams]:
-    match spec:
-        case StdioServer():
-            return stdio_transport(spec, process, on_end)
-        case HttpServer():
-            return _http_transport(spec, process, on_end)
-        case _:
-            assert_never(spec)
+    if isinstance(spec, StdioServer):
+        return stdio_transport(spec, process, on_end)
+    return _http_transport(spec, process, on_end)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from json.encoder import encode_basestring_ascii
 from typing import ClassVar
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Body, Forms, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody
+from edgevox.llm.tool_parsers.brackets import ArgumentsPreview, BracketBody, Brackets
 from edgevox.llm.tool_parsers.json_repair import JsonValue, Reader, Unreadable, read_at
 from edgevox.llm.tool_parsers.notation import brace_wrapper
 from edgevox.llm.tool_parsers.python_calls import PlainCall
@@ -71,8 +71,8 @@ class BraceCalls(BracketBody):
         return None
 
     def _begin_arguments(self, opened: str = "") -> None:
-        preview = ArgumentsPreview(self._read_member)
-        self._begin_value(stops=(self._end,), raw_quotes=self._quotes, opened=opened, preview=preview)
+        brackets = Brackets(ends=(self._end,), raw_quotes=self._quotes, marked_depth=1)
+        self._begin_value(brackets, ArgumentsPreview(self._read_member), opened)
         self._state = self._arguments
 
     def _read_member(self, part: str) -> dict[str, JsonValue]:
