@@ -27,7 +27,6 @@ from edgevox.server.chat.input import (
     in_order,
     tool_schema,
     whole_reply,
-    with_given,
 )
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, sse_event
@@ -131,22 +130,18 @@ class MessagesBody(ChatBody):
             tools=tools,
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
-            sampling=with_given(
-                base, max_tokens=self.max_tokens, temperature=self.temperature, top_p=self.top_p, top_k=self.top_k
-            ),
+            sampling=self.sampling(base),
             stop=tuple(self.stop_sequences or ()),
         )
 
     def _choice(self) -> ToolChoice:
         match self.tool_choice:
+            case None:
+                return "auto"
             case _NamedChoice(name=name):
                 return NamedTool(name)
-            case _Choice(type="any"):
-                return "required"
-            case _Choice(type="none"):
-                return "none"
-            case _:
-                return "auto"
+            case _Choice(type=kind):
+                return "required" if kind == "any" else kind
 
 
 def _result_text(result: _ToolResult) -> str:

@@ -6,9 +6,10 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any, Literal, assert_never
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
@@ -27,7 +28,6 @@ from edgevox.server.chat.input import (
     in_order,
     tool_schema,
     whole_reply,
-    with_given,
 )
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody, sse_event
@@ -131,7 +131,7 @@ class ChatCompletionBody(ChatBody):
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None
     stop: StopString | Annotated[list[StopString], Field(max_length=16)] | None = None
-    seed: int | None = None
+    seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, ge=1)
@@ -141,6 +141,10 @@ class ChatCompletionBody(ChatBody):
     logprobs: Literal[False] | None = None
     frequency_penalty: float | None = Field(None, ge=0, le=0)
     presence_penalty: float | None = Field(None, ge=0, le=0)
+
+    def sampling(self, base: Sampling) -> Sampling:
+        given = super().sampling(base)
+        return replace(given, max_tokens=self.max_completion_tokens or given.max_tokens)
 
     @property
     def uses_functions(self) -> bool:
@@ -166,13 +170,7 @@ class ChatCompletionBody(ChatBody):
             tools=tools,
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
-            sampling=with_given(
-                base,
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_completion_tokens or self.max_tokens,
-                seed=None if self.seed is None else self.seed % _MAX_SEED,
-            ),
+            sampling=self.sampling(base),
             stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
             json_schema=self._json_schema(),
         )

@@ -194,11 +194,18 @@ class ReplyFormat(ABC):
         """Format an error in the middle of the stream."""
 
 
+_SAMPLING = {"temperature", "top_p", "top_k", "max_tokens", "seed"}
+
+
 class ChatBody(RequestBody, ABC):
     """A chat request in the format of one API."""
 
     model: str
     stream: bool | None = None
+
+    def sampling(self, base: Sampling) -> Sampling:
+        """Return `base` with the options that the request gives."""
+        return dataclasses.replace(base, **self.model_dump(include=_SAMPLING, exclude_none=True))
 
     @abstractmethod
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
@@ -211,26 +218,6 @@ class ChatBody(RequestBody, ABC):
 def tool_schema(name: str, description: str | None, parameters: JsonObject) -> JsonObject:
     described = {"description": description} if description else {}
     return {"type": "function", "function": {"name": name, "parameters": parameters, **described}}
-
-
-def with_given(
-    base: Sampling,
-    *,
-    temperature: float | None,
-    top_p: float | None,
-    max_tokens: int | None,
-    top_k: int | None = None,
-    seed: int | None = None,
-) -> Sampling:
-    """Return `base` with the options that the request gives."""
-    return dataclasses.replace(
-        base,
-        temperature=base.temperature if temperature is None else temperature,
-        top_p=base.top_p if top_p is None else top_p,
-        top_k=base.top_k if top_k is None else top_k,
-        max_tokens=base.max_tokens if max_tokens is None else max_tokens,
-        seed=base.seed if seed is None else seed,
-    )
 
 
 async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[ReplyText | ReplyToolCall], ReplyEnd]:
