@@ -75,7 +75,9 @@ class _Message(RequestBody):
                 case _ToolUse() if self.role == "assistant":
                     calls.append(ToolCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False)))
                 case _ToolResult() if self.role == "user":
-                    yield Message("tool", _result_text(block), tool_call_id=block.tool_use_id)
+                    result = _joined(block.content or "")
+                    result = f"error: {result}" if block.is_error else result
+                    yield Message("tool", result, tool_call_id=block.tool_use_id)
                 case _:
                     pass
         is_only_results = self.role == "user" and bool(blocks) and not texts
@@ -144,11 +146,6 @@ class MessagesBody(ChatBody):
                 return "required" if kind == "any" else kind
 
 
-def _result_text(result: _ToolResult) -> str:
-    text = _joined(result.content or "")
-    return f"error: {text}" if result.is_error else text
-
-
 def _joined(content: str | list[_Text]) -> str:
     return content if isinstance(content, str) else "\n".join(block.text for block in content)
 
@@ -179,7 +176,9 @@ class MessageReply(ReplyFormat):
             async for part in parts:
                 if not has_begun:  # not before the first part: until then the request can still fail
                     has_begun = True
-                    yield self._start()
+                    # The prompt length is only known at the end.
+                    nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
+                    yield _event("message_start", message={**self._head, "content": [], **nothing})
                 if is_text_open and not isinstance(part, ReplyText):
                     yield _event("content_block_stop", index=index)
                     is_text_open = False
@@ -206,11 +205,6 @@ class MessageReply(ReplyFormat):
 
     def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_anthropic(), "error")
-
-    def _start(self) -> bytes:
-        # The prompt length is only known at the end.
-        nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
-        return _event("message_start", message={**self._head, "content": [], **nothing})
 
 
 def _event(name: str, **fields: object) -> bytes:

@@ -203,7 +203,7 @@ class McpRoute:
         # Host and Origin are checked by the middleware (http/middleware.py).
         self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
-    def running(self) -> AbstractAsyncContextManager[None]:
+    def running(self, _app: object) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
