@@ -122,14 +122,12 @@ class MessagesBody(ChatBody):
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
         checked_count(len(self.messages), limits.max_messages, "messages")
         checked_count(len(self.tools or ()), limits.max_tools, "tools")
-        tools = None
-        if self.tools is not None:
-            tools = tuple(tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools)
+        tools = [tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools or ()]
         messages = [message for one in self.messages for message in one.messages()]
         system = [Message("system", _joined(self.system))] if self.system else []
         return ChatInput(
             in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
-            tools=tools,
+            tools=None if self.tools is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
             sampling=self.sampling(base),

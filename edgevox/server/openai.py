@@ -61,14 +61,9 @@ class _Message(RequestBody):
     tool_call_id: str | None = None
 
     def message(self) -> Message:
-        role: Role
-        match self.role:
-            case "system" | "developer":
-                role = "system"
-            case "function":
-                return Message("tool", self._text, tool_call_id=_FUNCTION_ID)
-            case _:
-                role = self.role
+        if self.role == "function":
+            return Message("tool", self._text, tool_call_id=_FUNCTION_ID)
+        role: Role = "system" if self.role == "developer" else self.role
         return Message(role, self._text, tool_calls=self._calls(), tool_call_id=self.tool_call_id)
 
     def _calls(self) -> tuple[ToolCall, ...]:
@@ -159,15 +154,12 @@ class ChatCompletionBody(ChatBody):
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
-        tools = None
-        if functions is not None:
-            tools = tuple(tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions)
         checked_count(len(self.messages), limits.max_messages, "messages")
-        checked_count(len(tools or ()), limits.max_tools, "tools")
-        names = [tool["function"]["name"] for tool in tools or ()]
+        checked_count(len(functions or ()), limits.max_tools, "tools")
+        tools = [tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()]
         return ChatInput(
-            in_order([one.message() for one in self.messages], names),
-            tools=tools,
+            in_order([one.message() for one in self.messages], [one.name for one in functions or ()]),
+            tools=None if functions is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
             sampling=self.sampling(base),

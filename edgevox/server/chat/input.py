@@ -102,7 +102,8 @@ def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message
         if message.role == "assistant" and (last is None or last.role == "system"):
             raise invalid("the first message must have the role user", "messages")
         if last is not None and last.role == message.role:
-            ordered[-1] = _joined(last, message, tuple(calls))
+            text = "\n".join(filter(None, (last.content, message.content)))
+            ordered[-1] = Message(last.role, text, tool_calls=(*last.tool_calls, *calls))
         else:
             ordered.append(dataclasses.replace(message, tool_calls=tuple(calls)))
     if open_calls:
@@ -126,11 +127,6 @@ def _check_schema(schema: JsonObject, param: str) -> None:
         raise invalid("this JSON Schema is too deep", param) from None
     if fault is not None:
         raise invalid(f"invalid JSON Schema: {fault[:200]}", param)
-
-
-def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:
-    text = "\n".join(filter(None, (one.content, other.content)))
-    return Message(one.role, text, tool_calls=(*one.tool_calls, *calls))
 
 
 @dataclass(frozen=True, slots=True)
