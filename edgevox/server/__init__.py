@@ -2,5 +2,3 @@
 
 Nothing is imported here: commands that start without a server must stay fast.
 """
-
-from __future__ import annotations

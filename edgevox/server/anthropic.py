@@ -27,7 +27,6 @@ from edgevox.server.chat.input import (
     in_order,
     tool_schema,
     whole_reply,
-    with_given,
 )
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, sse_event
@@ -76,7 +75,9 @@ class _Message(RequestBody):
                 case _ToolUse() if self.role == "assistant":
                     calls.append(ToolCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False)))
                 case _ToolResult() if self.role == "user":
-                    yield Message("tool", _result_text(block), tool_call_id=block.tool_use_id)
+                    result = _joined(block.content or "")
+                    result = f"error: {result}" if block.is_error else result
+                    yield Message("tool", result, tool_call_id=block.tool_use_id)
                 case _:
                     pass
         is_only_results = self.role == "user" and bool(blocks) and not texts
@@ -121,37 +122,26 @@ class MessagesBody(ChatBody):
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
         checked_count(len(self.messages), limits.max_messages, "messages")
         checked_count(len(self.tools or ()), limits.max_tools, "tools")
-        tools = None
-        if self.tools is not None:
-            tools = tuple(tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools)
+        tools = [tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools or ()]
         messages = [message for one in self.messages for message in one.messages()]
         system = [Message("system", _joined(self.system))] if self.system else []
         return ChatInput(
             in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
-            tools=tools,
+            tools=None if self.tools is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
-            sampling=with_given(
-                base, max_tokens=self.max_tokens, temperature=self.temperature, top_p=self.top_p, top_k=self.top_k
-            ),
+            sampling=self.sampling(base),
             stop=tuple(self.stop_sequences or ()),
         )
 
     def _choice(self) -> ToolChoice:
         match self.tool_choice:
+            case None:
+                return "auto"
             case _NamedChoice(name=name):
                 return NamedTool(name)
-            case _Choice(type="any"):
-                return "required"
-            case _Choice(type="none"):
-                return "none"
-            case _:
-                return "auto"
-
-
-def _result_text(result: _ToolResult) -> str:
-    text = _joined(result.content or "")
-    return f"error: {text}" if result.is_error else text
+            case _Choice(type=kind):
+                return "required" if kind == "any" else kind
 
 
 def _joined(content: str | list[_Text]) -> str:
@@ -184,7 +174,9 @@ class MessageReply(ReplyFormat):
             async for part in parts:
                 if not has_begun:  # not before the first part: until then the request can still fail
                     has_begun = True
-                    yield self._start()
+                    # The prompt length is only known at the end.
+                    nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
+                    yield _event("message_start", message={**self._head, "content": [], **nothing})
                 if is_text_open and not isinstance(part, ReplyText):
                     yield _event("content_block_stop", index=index)
                     is_text_open = False
@@ -211,11 +203,6 @@ class MessageReply(ReplyFormat):
 
     def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_anthropic(), "error")
-
-    def _start(self) -> bytes:
-        # The prompt length is only known at the end.
-        nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
-        return _event("message_start", message={**self._head, "content": [], **nothing})
 
 
 def _event(name: str, **fields: object) -> bytes:

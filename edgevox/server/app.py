@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -20,9 +19,6 @@ from edgevox.server.routes import ApiRoute, Confirmations, ServerContext, api_ro
 from edgevox.server.routes.voice import VOICE_PATH, VoiceSocket
 from edgevox.server.web.static_files import page_routes
 from edgevox.server.websocket.session import Clients
-
-if TYPE_CHECKING:
-    from edgevox.server.mcp import McpRoute
 
 
 def create_app(
@@ -54,22 +50,19 @@ def create_app(
         WebSocketRoute(VOICE_PATH, VoiceSocket(server).connect),
         *(route.route(server) for route in routes),
     ]
-    mcp = _mcp_route(server) if settings.mcp else None
-    if mcp is not None:
+    lifespan = None
+    if settings.mcp:
+        from edgevox.server.mcp import McpRoute  # slow to import, and optional
+
+        mcp = McpRoute(assistant.executor, server.confirmations, server.access)
         served.append(Route("/mcp", mcp))
+        lifespan = mcp.running
     return Starlette(
         routes=served,
-        lifespan=(lambda _app: mcp.running()) if mcp is not None else None,
+        lifespan=lifespan,
         middleware=list(_middleware(server, routes)),
         exception_handlers=dict(HANDLERS),
     )
-
-
-def _mcp_route(server: ServerContext) -> McpRoute:
-    # Imported here because it is slow to import and optional.
-    from edgevox.server.mcp import McpRoute
-
-    return McpRoute(server.assistant.executor, server.confirmations, server.access)
 
 
 def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:

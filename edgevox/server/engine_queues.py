@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -112,13 +113,10 @@ class EngineQueue:
         self._going_on = asyncio.get_running_loop().call_later(_AFTERWARDS_S, self._turns.release)
 
     def _retry_s(self, places: int) -> int:
-        """Estimate the time until this many places are free."""
-        return min(_MAX_RETRY_S, max(1, math.ceil(self._pace_s() * places)))
-
-    def _pace_s(self) -> float:
-        """Mean time between completions, including pauses for the local speaker."""
+        """Estimate the time until this many places are free, from the mean time between completions."""
         passed_s, left = self._worked_s() - self._left_s[0], len(self._left_s) - 1
-        return passed_s / left if left else max(passed_s, _FIRST_GUESS_S)
+        pace_s = passed_s / left if left else max(passed_s, _FIRST_GUESS_S)
+        return min(_MAX_RETRY_S, max(1, math.ceil(pace_s * places)))
 
     def _worked_s(self) -> float:
         return self._busy_s + (self._clock() - self._busy_since_s if self.admitted else 0.0)
@@ -179,13 +177,13 @@ class ModelQueue(EngineQueue):
             self._running.set()
 
 
+@dataclass(frozen=True, slots=True)
 class _QueuedModel:
-    def __init__(self, queue: ModelQueue, who: str) -> None:
-        self._queue = queue
-        self._who = who
+    queue: ModelQueue
+    who: str
 
     def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
-        return self._queue.stream(self._who, request, cancel)
+        return self.queue.stream(self.who, request, cancel)
 
 
 class EngineQueues:

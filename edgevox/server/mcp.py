@@ -30,7 +30,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import Receive, Scope, Send
 
 from edgevox import __version__
-from edgevox.agents.tool_loop import Confirm
+from edgevox.agents.tool_loop import Confirm, apply_agreement
 from edgevox.core.errors import EdgevoxError, ToolError
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
@@ -72,14 +72,9 @@ class ServedTools:
         call = ToolCall(turn.id, name, json.dumps(arguments))
         executor = self._executor(name) or self._own
         result = await executor.dispatch(call, caller=caller, turn_id=turn.id)
-        if result.confirmation is None:
+        if (pending := result.confirmation) is None:
             return result
-        agreement = await self._confirm(result.confirmation, turn)
-        if not agreement.granted:
-            return executor.refuse(result.confirmation, agreement.why)
-        return await executor.dispatch_confirmed(
-            result.confirmation.call, result.confirmation.token, by=agreement.by, channel=agreement.channel
-        )
+        return await apply_agreement(executor, pending, await self._confirm(pending, turn), turn.cancel)
 
     def _executor(self, name: str) -> ToolExecutor | None:
         """Return the executor of a tool; None if clients may not use it."""
@@ -208,7 +203,7 @@ class McpRoute:
         # Host and Origin are checked by the middleware (http/middleware.py).
         self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
-    def running(self) -> AbstractAsyncContextManager[None]:
+    def running(self, _app: object) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -6,9 +6,10 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any, Literal, assert_never
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
@@ -27,7 +28,6 @@ from edgevox.server.chat.input import (
     in_order,
     tool_schema,
     whole_reply,
-    with_given,
 )
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody, sse_event
@@ -61,14 +61,9 @@ class _Message(RequestBody):
     tool_call_id: str | None = None
 
     def message(self) -> Message:
-        role: Role
-        match self.role:
-            case "system" | "developer":
-                role = "system"
-            case "function":
-                return Message("tool", self._text, tool_call_id=_FUNCTION_ID)
-            case _:
-                role = self.role
+        if self.role == "function":
+            return Message("tool", self._text, tool_call_id=_FUNCTION_ID)
+        role: Role = "system" if self.role == "developer" else self.role
         return Message(role, self._text, tool_calls=self._calls(), tool_call_id=self.tool_call_id)
 
     def _calls(self) -> tuple[ToolCall, ...]:
@@ -131,7 +126,7 @@ class ChatCompletionBody(ChatBody):
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None
     stop: StopString | Annotated[list[StopString], Field(max_length=16)] | None = None
-    seed: int | None = None
+    seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, ge=1)
@@ -141,6 +136,10 @@ class ChatCompletionBody(ChatBody):
     logprobs: Literal[False] | None = None
     frequency_penalty: float | None = Field(None, ge=0, le=0)
     presence_penalty: float | None = Field(None, ge=0, le=0)
+
+    def sampling(self, base: Sampling) -> Sampling:
+        given = super().sampling(base)
+        return replace(given, max_tokens=self.max_completion_tokens or given.max_tokens)
 
     @property
     def uses_functions(self) -> bool:
@@ -155,24 +154,15 @@ class ChatCompletionBody(ChatBody):
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
-        tools = None
-        if functions is not None:
-            tools = tuple(tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions)
         checked_count(len(self.messages), limits.max_messages, "messages")
-        checked_count(len(tools or ()), limits.max_tools, "tools")
-        names = [tool["function"]["name"] for tool in tools or ()]
+        checked_count(len(functions or ()), limits.max_tools, "tools")
+        tools = [tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()]
         return ChatInput(
-            in_order([one.message() for one in self.messages], names),
-            tools=tools,
+            in_order([one.message() for one in self.messages], [one.name for one in functions or ()]),
+            tools=None if functions is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
-            sampling=with_given(
-                base,
-                temperature=self.temperature,
-                top_p=self.top_p,
-                max_tokens=self.max_completion_tokens or self.max_tokens,
-                seed=None if self.seed is None else self.seed % _MAX_SEED,
-            ),
+            sampling=self.sampling(base),
             stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
             json_schema=self._json_schema(),
         )

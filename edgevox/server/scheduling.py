@@ -74,12 +74,8 @@ class RetryReservations:
         for reservation in self._reservations:
             if reservation.client_key.connection == client_key.connection:
                 return reservation
-        if client_key.connection in self._served:
-            return None
-        alike = (
-            reservation for reservation in self._reservations if reservation.client_key.request == client_key.request
-        )
-        return next((reservation for reservation in alike if reservation.due_s <= now_s), None)
+        due = (one for one in self._reservations if one.due_s <= now_s and one.client_key.request == client_key.request)
+        return None if client_key.connection in self._served else next(due, None)
 
 
 class RoundRobinLock:
@@ -132,7 +128,9 @@ class RoundRobinLock:
                 self._is_taken = False
                 self._next()  # granted, but cancelled
             else:
-                self._leave(who, place)
+                self._waiting[who].remove(place)
+                if not self._waiting[who]:
+                    del self._waiting[who]
             raise
 
     def _next(self) -> None:
@@ -145,12 +143,6 @@ class RoundRobinLock:
             self._waiting[who] = places  # behind the others
         self._is_taken = True
         place.set_result(None)
-
-    def _leave(self, who: str, place: asyncio.Future[None]) -> None:
-        places = self._waiting[who]
-        places.remove(place)
-        if not places:
-            del self._waiting[who]
 
 
 _SPEECH_S = 60.0
@@ -172,23 +164,20 @@ class LocalSpeakerPriority:
         """Handle an event; must be called in the event loop."""
         match event:
             case SpeechStarted():
-                if self._speech is not None:
-                    self._speech.cancel()
-                self._speech = asyncio.get_running_loop().call_later(self._speech_s, self._end_speech)
-                self._update()
+                self._set_speech(asyncio.get_running_loop().call_later(self._speech_s, self._set_speech, None))
             case SpeechDropped():
-                self._end_speech()
+                self._set_speech(None)
             case TurnStarted(source=source) if source != "api":
                 self._turns.add(event.turn_id)
-                self._end_speech()
+                self._set_speech(None)
             case TurnEnded():
                 self._turns.discard(event.turn_id)
                 self._update()
 
-    def _end_speech(self) -> None:
+    def _set_speech(self, timer: asyncio.TimerHandle | None) -> None:
         if self._speech is not None:
             self._speech.cancel()
-            self._speech = None
+        self._speech = timer
         self._update()
 
     def _update(self) -> None:

@@ -102,7 +102,8 @@ def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message
         if message.role == "assistant" and (last is None or last.role == "system"):
             raise invalid("the first message must have the role user", "messages")
         if last is not None and last.role == message.role:
-            ordered[-1] = _joined(last, message, tuple(calls))
+            text = "\n".join(filter(None, (last.content, message.content)))
+            ordered[-1] = Message(last.role, text, tool_calls=(*last.tool_calls, *calls))
         else:
             ordered.append(dataclasses.replace(message, tool_calls=tuple(calls)))
     if open_calls:
@@ -126,11 +127,6 @@ def _check_schema(schema: JsonObject, param: str) -> None:
         raise invalid("this JSON Schema is too deep", param) from None
     if fault is not None:
         raise invalid(f"invalid JSON Schema: {fault[:200]}", param)
-
-
-def _joined(one: Message, other: Message, calls: tuple[ToolCall, ...]) -> Message:
-    text = "\n".join(filter(None, (one.content, other.content)))
-    return Message(one.role, text, tool_calls=(*one.tool_calls, *calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +190,18 @@ class ReplyFormat(ABC):
         """Format an error in the middle of the stream."""
 
 
+_SAMPLING = {"temperature", "top_p", "top_k", "max_tokens", "seed"}
+
+
 class ChatBody(RequestBody, ABC):
     """A chat request in the format of one API."""
 
     model: str
     stream: bool | None = None
+
+    def sampling(self, base: Sampling) -> Sampling:
+        """Return `base` with the options that the request gives."""
+        return dataclasses.replace(base, **self.model_dump(include=_SAMPLING, exclude_none=True))
 
     @abstractmethod
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
@@ -211,26 +214,6 @@ class ChatBody(RequestBody, ABC):
 def tool_schema(name: str, description: str | None, parameters: JsonObject) -> JsonObject:
     described = {"description": description} if description else {}
     return {"type": "function", "function": {"name": name, "parameters": parameters, **described}}
-
-
-def with_given(
-    base: Sampling,
-    *,
-    temperature: float | None,
-    top_p: float | None,
-    max_tokens: int | None,
-    top_k: int | None = None,
-    seed: int | None = None,
-) -> Sampling:
-    """Return `base` with the options that the request gives."""
-    return dataclasses.replace(
-        base,
-        temperature=base.temperature if temperature is None else temperature,
-        top_p=base.top_p if top_p is None else top_p,
-        top_k=base.top_k if top_k is None else top_k,
-        max_tokens=base.max_tokens if max_tokens is None else max_tokens,
-        seed=base.seed if seed is None else seed,
-    )
 
 
 async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[ReplyText | ReplyToolCall], ReplyEnd]:

@@ -159,17 +159,20 @@ class ChatService:
     async def _with_client_tools(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
+        profile, tools, choice = self._assistant.profile, question.tools or (), question.tool_choice
+        is_free = choice == "auto"  # then the preset's policy decides
+        first = plan_hop(tools, policy=profile.policy, hop=question.hop) if is_free else HopPlan(tools, choice)
         # An invalid call is retried with a grammar, which forces a valid call or text.
-        retry = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
-        reading = ReplyReader(self._assistant.profile.parsers, question)
-        for plan in (_plan(question, self._assistant), retry):
+        retry = plan_hop(tools, policy="auto", hop=0, choice="required")
+        reading = ReplyReader(profile.parsers, question)
+        for plan in (first, retry):
             reading.begin(plan)
             async with aclosing(model.stream(self._request(question, plan), cancel)) as replies:
                 async for reply in replies:
                     found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
                     for part in found:
                         yield part
-            if not reading.is_garbled or question.tool_choice == "none":
+            if not reading.is_garbled or choice == "none":
                 break
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
@@ -246,14 +249,6 @@ class ChatService:
             raise
         finally:
             record(dataclasses.replace(ended, at_s=time.monotonic()))
-
-
-def _plan(question: ChatInput, assistant: Assistant) -> HopPlan:
-    """Plan the reply by the request's tool choice or else by the preset's policy."""
-    tools = question.tools or ()
-    if question.tool_choice == "auto":
-        return plan_hop(tools, policy=assistant.profile.policy, hop=question.hop)
-    return HopPlan(tools, question.tool_choice)
 
 
 def _stop_word(done: ChatDone, question: ChatInput) -> str | None:

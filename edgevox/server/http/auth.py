@@ -12,7 +12,7 @@ import secrets
 import tomllib
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.requests import HTTPConnection
 
 from edgevox.config.secrets import read_secret, write_secret
@@ -24,8 +24,6 @@ from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
 
 FILE_NAME = "server_tokens.toml"
-_PREFIX = "edgevox-"
-_OWNER = "owner"
 
 _FIRST_FILE = """\
 # Clients of the server (edgevox serve): a table for each, with a token and its scopes.
@@ -34,8 +32,8 @@ _FIRST_FILE = """\
 #   status state of the server            confirm  confirm calls of other programs
 #   voice  voice sessions, as the page    history  see past turns      settings  change settings
 # A tool may need its own scope, such as home.locks; "home.*" covers all of those, "*" everything.
-[{name}]
-token = "{token}"
+[owner]
+token = "edgevox-{token}"
 scopes = ["*"]
 """
 
@@ -47,8 +45,7 @@ class _Entry(BaseModel):
     scopes: frozenset[str]
 
 
-class _File(RootModel[dict[str, _Entry]]):
-    """The token file: a table for each name."""
+_FILE = TypeAdapter(dict[str, _Entry])
 
 
 class Tokens:
@@ -63,7 +60,7 @@ class Tokens:
         """Read the user's token file, creating it if needed. Raises ConfigError."""
         path = token_file(folders)
         if not path.exists():
-            write_secret(path, _FIRST_FILE.format(name=_OWNER, token=new_token()))
+            write_secret(path, _FIRST_FILE.format(token=secrets.token_urlsafe(32)))
         return cls.read(path)
 
     @classmethod
@@ -105,14 +102,10 @@ def token_file(folders: Folders) -> Path:
     return folders.config / FILE_NAME
 
 
-def new_token() -> str:
-    return _PREFIX + secrets.token_urlsafe(32)
-
-
 def _entries(path: Path) -> dict[str, _Entry]:
     content = read_secret(path)
     try:
-        return _File.model_validate(tomllib.loads(content.reveal() if content else "")).root
+        return _FILE.validate_python(tomllib.loads(content.reveal() if content else ""))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=_HINT) from None
     except ValidationError as error:

@@ -19,6 +19,7 @@ from websockets.frames import CloseCode
 
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError
+from edgevox.core.turn import background_task
 from edgevox.server.http.middleware import is_loopback_name
 from edgevox.server.websocket.protocol import FRAME_BYTES
 
@@ -64,20 +65,15 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     def send_receive_event_to_app(self) -> None:
-        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):
+        try:
+            if self.curr_msg_data_type == "text" and not self.close_sent:
+                b"".join(self.frames).decode()
+        except UnicodeDecodeError:
             self.frames = []
             self.conn.fail(CloseCode.INVALID_DATA, "invalid UTF-8")
             self.handle_parser_exception()
         else:
             super().send_receive_event_to_app()
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 _MAX_HEADER_BYTES = 32_768
@@ -114,9 +110,8 @@ async def http_listener(
         server = _Server(config)
         task = asyncio.create_task(server.serve([bound]))
         try:
-            up = asyncio.create_task(server.is_up.wait())
-            await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
-            up.cancel()
+            async with background_task(server.is_up.wait()) as up:
+                await asyncio.wait((up, task), return_when=asyncio.FIRST_COMPLETED)
             shown = f"[{host}]" if ":" in host else host
             yield f"{'https' if certificate else 'http'}://{shown}:{bound.getsockname()[1]}"
         finally:

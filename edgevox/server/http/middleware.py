@@ -18,9 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from edgevox.server.http.errors import ApiError, shutdown_error
 
-_LOCALHOST = "localhost"
 _ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  (compared, not bound)
-_SAME = ("same-origin", "none")
 
 
 class HostRule:
@@ -39,7 +37,7 @@ class HostRule:
         """Return whether the request comes from no page, the server's own page, or an allowed origin."""
         if origin is not None:
             return origin.casefold() in self._origins or urlsplit(origin).netloc.casefold() == host.casefold()
-        return fetch_site is None or fetch_site in _SAME
+        return fetch_site in (None, "same-origin", "none")
 
 
 def host_name(host: str) -> str:
@@ -51,7 +49,7 @@ def host_name(host: str) -> str:
 
 
 def is_loopback_name(name: str) -> bool:
-    if name == _LOCALHOST:
+    if name == "localhost":
         return True
     try:
         return ipaddress.ip_address(name).is_loopback

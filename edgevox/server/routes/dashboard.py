@@ -60,6 +60,7 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 
 
 _MOST_TURNS = 500
+_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code")
 
 
 async def _healthz(server: ServerContext, _request: Request, _caller: Caller) -> Response:
@@ -77,7 +78,6 @@ async def _metrics(server: ServerContext, _request: Request, _caller: Caller) ->
     queue_of = {f'{{queue="{name}"}}': queue for name, queue in queues.items()}
     answers = sorted(server.answers.items())
     counts = {f'{{path="{path}",status="{status}"}}': count for (path, status), count in answers}
-    pauses = {"": server.queues.model.pauses}
     waiting = {labels: queue.admitted for labels, queue in queue_of.items()}
     refused = {labels: queue.refused for labels, queue in queue_of.items()}
     up = {f'{{engine="{name}"}}': int(state == "ready") for name, state in server.assistant.states().items()}
@@ -85,7 +85,7 @@ async def _metrics(server: ServerContext, _request: Request, _caller: Caller) ->
         _metric("requests_total", "counter", "Answered requests.", counts),
         _metric("queue_requests", "gauge", "Running and waiting requests.", waiting),
         _metric("queue_refused_total", "counter", "Requests rejected because the queue was full.", refused),
-        _metric("pauses_total", "counter", "Replies paused for the local speaker.", pauses),
+        _metric("pauses_total", "counter", "Replies paused for the local speaker.", {"": server.queues.model.pauses}),
         _metric("engine_up", "gauge", "Whether an engine is ready.", up),
     )
     return Response("".join(metrics), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -141,7 +141,7 @@ async def _turns(server: ServerContext, request: Request, _caller: Caller) -> Js
     records = await asyncio.to_thread(dashboard.turns, from_s, until_s)
     return {
         "day": day.isoformat(),
-        "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
+        "data": [{**fields_of(record, *_TURN_FIELDS), **waterfall(record)} for record in records[-_MOST_TURNS:]],
         "trend": hourly_medians(records),
     }
 
@@ -189,11 +189,6 @@ def _tool_json(tool: Tool, counts: ToolCounts) -> JsonObject:
         "mean_ms": round(counts.mean_s * 1000, 1),
         "longest_ms": round(counts.longest_s * 1000, 1),
     }
-
-
-def _turn_json(record: TurnMetrics) -> JsonObject:
-    names = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code")
-    return {**fields_of(record, *names), **waterfall(record)}
 
 
 class SettingsBody(RootModel[dict[str, bool | int | float | str]]):

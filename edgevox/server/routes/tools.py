@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field
 from starlette.requests import Request
 
-from edgevox.agents.tool_loop import Agreement, Confirm
+from edgevox.agents.tool_loop import Agreement, Confirm, apply_agreement
 from edgevox.core.errors import ToolDenied
 from edgevox.core.turn import Turn
 from edgevox.core.types import JsonObject, ToolCall
@@ -22,6 +22,7 @@ from edgevox.dialogue.confirm import OpenQuestion
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, cancel_on_disconnect, read_body
 from edgevox.server.routes import ENGINE_ERRORS, ApiRoute, ServerContext
+from edgevox.server.websocket.protocol import fields_of
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import CONFIRM, Caller
 from edgevox.tools.results import ToolResult
@@ -55,9 +56,7 @@ async def _answer_confirmation(server: ServerContext, request: Request, caller: 
 def _question_json(question: OpenQuestion) -> JsonObject:
     pending = question.pending
     return {
-        "token": pending.token,
-        "question": pending.question,
-        "level": pending.level,
+        **fields_of(pending, "token", "question", "level"),
         "name": pending.call.name,
         "arguments": pending.call.arguments,
         "asked_by": pending.origin.name,
@@ -90,15 +89,8 @@ async def _call_tool(server: ServerContext, request: Request, caller: Caller) ->
     result = await cancel_on_disconnect(request.receive, _run_call(executor, body, caller, server.confirmations))
     if (status := _REFUSALS.get(result.code or "")) is not None:
         raise ApiError(status, result.code or "", result.content, param="arguments")
-    return {
-        "name": result.name,
-        "content": result.content,
-        "speech": result.speech,
-        "is_error": result.is_error,
-        "code": result.code,
-        "may_still_happen": result.may_still_happen,
-        "elapsed_ms": round(result.elapsed_s * 1000, 1),
-    }
+    shown = fields_of(result, "name", "content", "speech", "is_error", "code", "may_still_happen")
+    return {**shown, "elapsed_ms": round(result.elapsed_s * 1000, 1)}
 
 
 async def _run_call(executor: ToolExecutor, body: ToolCallBody, caller: Caller, confirm: Confirm) -> ToolResult:
@@ -106,17 +98,14 @@ async def _run_call(executor: ToolExecutor, body: ToolCallBody, caller: Caller, 
     turn = Turn()
     try:
         result = await executor.dispatch(call, caller=caller, cancel=turn.cancel)
-        pending = result.confirmation
-        if pending is None:
+        if (pending := result.confirmation) is None:
             return result
         agreement = await confirm(pending, turn)
-        if agreement.granted:
-            return await executor.dispatch_confirmed(
-                call, pending.token, by=agreement.by, channel=agreement.channel, cancel=turn.cancel
-            )
+        result = await apply_agreement(executor, pending, agreement, turn.cancel)
     finally:
         turn.cancel.set()
-    executor.refuse(pending, agreement.why)
+    if agreement.granted:
+        return result
     raise ApiError(409, "requires_confirmation", f"another client must confirm: {pending.question} ({agreement.why})")
 
 

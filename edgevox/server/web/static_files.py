@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 
 from starlette.exceptions import HTTPException
@@ -41,20 +40,11 @@ HEADERS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PageFile:
-    """One file of the page with its headers."""
-
-    body: bytes
-    content_type: str
-    etag: str
-
-
-def page_files() -> Mapping[str, PageFile]:
-    """Return the files of the page by name; unknown file types are skipped."""
+def page_files() -> Mapping[str, Response]:
+    """Return the responses with the files of the page by name; unknown file types are skipped."""
     folder = files(__package__).joinpath("files")
     return {
-        entry.name: _read(entry.read_bytes(), _TYPES[kind])
+        entry.name: _response(entry.read_bytes(), _TYPES[kind])
         for entry in folder.iterdir()
         if (kind := entry.name.rpartition(".")[2]) in _TYPES
     }
@@ -64,27 +54,17 @@ def page_routes() -> list[Route]:
     """Return the routes: the page at `/`, its files at `/page/NAME`."""
     known = page_files()
 
-    async def start(request: Request) -> Response:
-        return _response(request, known[START])
-
-    async def part(request: Request) -> Response:
-        file = known.get(request.path_params["name"])
+    async def serve(request: Request) -> Response:
+        file = known.get(request.path_params.get("name", START))
         if file is None:
             raise HTTPException(404)
-        return _response(request, file)
+        if request.headers.get("if-none-match") == (etag := file.headers["ETag"]):
+            return Response(status_code=304, headers={**HEADERS, "ETag": etag})
+        return file
 
-    return [
-        Route("/", start, methods=["GET"], include_in_schema=False),
-        Route("/page/{name}", part, methods=["GET"], include_in_schema=False),
-    ]
-
-
-def _read(body: bytes, content_type: str) -> PageFile:
-    return PageFile(body, content_type, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+    return [Route(path, serve, methods=["GET"], include_in_schema=False) for path in ("/", "/page/{name}")]
 
 
-def _response(request: Request, file: PageFile) -> Response:
-    headers = {**HEADERS, "ETag": file.etag}
-    if request.headers.get("if-none-match") == file.etag:
-        return Response(status_code=304, headers=headers)
-    return Response(file.body, headers={**headers, "Content-Type": file.content_type})
+def _response(body: bytes, content_type: str) -> Response:
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    return Response(body, headers={**HEADERS, "ETag": etag, "Content-Type": content_type})

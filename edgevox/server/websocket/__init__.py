@@ -1,3 +1,1 @@
 """Voice sessions over a WebSocket; docs/guide/voice-socket.md is the specification."""
-
-from __future__ import annotations

@@ -7,6 +7,7 @@ import json
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -31,52 +32,41 @@ class Outbox:
 
     def __init__(self, *, read_within_s: float = READ_WITHIN_S, most_bytes: int = MOST_BYTES) -> None:
         self._waiting: deque[str | bytes] = deque()
-        self._bytes = 0
+        self.waiting_bytes = 0
         self._is_there = asyncio.Event()
         self._read_within_s = read_within_s
         self._most_bytes = most_bytes
 
-    @property
-    def waiting_bytes(self) -> int:
-        return self._bytes
-
     def send_frame(self, frame: JsonObject) -> None:
-        self._put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+        self.put(json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
 
-    def sound(self, pcm: bytes) -> None:
-        self._put(pcm)
+    def put(self, frame: str | bytes) -> None:
+        if self.waiting_bytes > self._most_bytes:
+            return  # the connection is closing
+        self._waiting.append(frame)
+        self.waiting_bytes += len(frame)
+        self._is_there.set()
 
     def drop_audio(self) -> None:
         self._waiting = deque(one for one in self._waiting if isinstance(one, str))
-        self._bytes = sum(map(len, self._waiting))
+        self.waiting_bytes = sum(map(len, self._waiting))
 
     async def run(self, send: Send) -> None:
         """Send until cancelled. Raises CloseConnection if the client does not read."""
         while True:
             await self._is_there.wait()
             while self._waiting:
-                if self._bytes > self._most_bytes:
+                if self.waiting_bytes > self._most_bytes:
                     raise CloseConnection(CloseCode.STALLED, "the client reads too slowly")
                 frame = self._waiting.popleft()
-                self._bytes -= len(frame)
-                await self._send(send, frame)
+                self.waiting_bytes -= len(frame)
+                try:
+                    async with asyncio.timeout(self._read_within_s):
+                        await send(frame)
+                except TimeoutError:
+                    message = f"the client read nothing for {self._read_within_s:g} seconds"
+                    raise CloseConnection(CloseCode.STALLED, message) from None
             self._is_there.clear()
-
-    async def _send(self, send: Send, frame: str | bytes) -> None:
-        try:
-            async with asyncio.timeout(self._read_within_s):
-                await send(frame)
-        except TimeoutError:
-            raise CloseConnection(
-                CloseCode.STALLED, f"the client read nothing for {self._read_within_s:g} seconds"
-            ) from None
-
-    def _put(self, frame: str | bytes) -> None:
-        if self._bytes > self._most_bytes:
-            return  # the connection is closing
-        self._waiting.append(frame)
-        self._bytes += len(frame)
-        self._is_there.set()
 
 
 _SAMPLE_BYTES = 2
@@ -153,18 +143,18 @@ _INEXACT_S = 0.02
 _FINAL_REPORT_S = 0.3
 
 
+@dataclass(slots=True)
 class _Passage:
     """A contiguous piece of speech."""
 
-    def __init__(self, number: int, rate_hz: int) -> None:
-        self.number = number
-        self.rate_hz = rate_hz
-        self.sent = 0
-        self.played = 0
-        self.is_begun = False
-        self.is_stopped = False
-        self.has_final_report = False
-        self.changed = asyncio.Event()
+    number: int
+    rate_hz: int
+    sent: int = 0
+    played: int = 0
+    is_begun: bool = False
+    is_stopped: bool = False
+    has_final_report: bool = False
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def room(self) -> bool:
         return (self.sent - self.played) / self.rate_hz < AHEAD_S
@@ -224,7 +214,8 @@ class WebSocketLoudspeaker:
         try:
             await asyncio.wait((playing,))
             if passage.is_stopped and passage.is_begun:
-                await self._await_final_report(passage)
+                with suppress(DeviceUnavailable):
+                    await self._until(passage, lambda: passage.has_final_report, _FINAL_REPORT_S)
             if not playing.cancelled():
                 playing.result()
         finally:
@@ -258,26 +249,19 @@ class WebSocketLoudspeaker:
                 self._passages = passage.number
                 self._send_frame("audio_begin", turn_id=self._turn_id(), rate_hz=passage.rate_hz)
                 on_start()
-            self._outbox.sound(to_pcm16(piece))
+            self._outbox.put(to_pcm16(piece))
             passage.sent += len(piece)
 
-    async def _until(self, passage: _Passage, is_so: Callable[[], bool]) -> None:
+    async def _until(self, passage: _Passage, is_so: Callable[[], bool], gone_after_s: float | None = None) -> None:
         while not is_so():
             passage.changed.clear()
             try:
-                async with asyncio.timeout(GONE_AFTER_S):
+                async with asyncio.timeout(gone_after_s or GONE_AFTER_S):
                     await passage.changed.wait()
             except TimeoutError:
                 raise DeviceUnavailable(
                     "the client does not play what it is sent", hint="touch the page, so that the browser lets it sound"
                 ) from None
-
-    async def _await_final_report(self, passage: _Passage) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_FINAL_REPORT_S):
-                while not passage.has_final_report:
-                    passage.changed.clear()
-                    await passage.changed.wait()
 
     def _stop(self, passage: _Passage, playing: asyncio.Task[None]) -> None:
         """Stop playback, unless everything was played."""

@@ -208,11 +208,6 @@ def frame_of(event: Event, *, may_answer: bool = False) -> JsonObject | None:
             return frame
 
 
-def shared_frame_of(event: Event) -> JsonObject | None:
-    """Return the frame of an event that all clients get: engine states and alarms."""
-    return frame_of(event) if isinstance(event, EngineChanged | RingStarted | RingEnded) else None
-
-
 def fields_of(source: object, *names: str) -> dict[str, Any]:
     return {name: getattr(source, name) for name in names}
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, assert_never
 
 from edgevox.agents.tool_loop import Agreement, Confirm
 from edgevox.core.errors import EdgevoxError, ToolDenied
-from edgevox.core.events import Event, SpeechDropped
+from edgevox.core.events import EngineChanged, Event, RingEnded, RingStarted, SpeechDropped
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
@@ -34,9 +34,9 @@ from edgevox.server.websocket.protocol import (
     SessionObserver,
     Stop,
     Typed,
+    frame_of,
     invalid_frame,
     read_frame,
-    shared_frame_of,
 )
 from edgevox.tools.policy import CONFIRM, Caller
 
@@ -195,7 +195,8 @@ class ClientSession:
         self._queues.on_event(event)
 
     def _send_shared(self, event: Event) -> None:
-        if frame := shared_frame_of(event):
+        """Send the events that all clients get: engine states and alarms."""
+        if isinstance(event, EngineChanged | RingStarted | RingEnded) and (frame := frame_of(event)):
             self._outbox.send_frame(frame)
 
     # --- client frames

@@ -20,11 +20,11 @@ async def test_sound_is_taken_back_and_words_are_not() -> None:
     async def send(frame: str | bytes) -> None:
         sent.append(frame)
 
-    outbox.sound(b"a")
+    outbox.put(b"a")
     outbox.send_frame({"type": "x"})
-    outbox.sound(b"b")
+    outbox.put(b"b")
     outbox.drop_audio()
-    outbox.sound(b"c")
+    outbox.put(b"c")
     running = asyncio.create_task(outbox.run(send))
     await until(lambda: len(sent) == 2)
     running.cancel()
@@ -36,7 +36,7 @@ async def test_a_client_that_does_not_read_is_cut_off() -> None:
         await asyncio.Event().wait()
 
     outbox = Outbox(read_within_s=0.05)
-    outbox.sound(b"a")
+    outbox.put(b"a")
     with pytest.raises(CloseConnection) as caught:
         async with asyncio.timeout(BOUND_S):
             await outbox.run(send)
@@ -46,7 +46,7 @@ async def test_a_client_that_does_not_read_is_cut_off() -> None:
 async def test_no_more_is_kept_than_the_bound() -> None:
     outbox = Outbox(most_bytes=10)
     for _ in range(100):
-        outbox.sound(bytes(4))
+        outbox.put(bytes(4))
 
     async def send(_frame: str | bytes) -> None:
         return
