@@ -23,11 +23,13 @@ _Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Language: TypeAlias = Annotated[str, AfterValidator(checked_language)]
 
 
-class _Strict(BaseModel):
+class StrictModel(BaseModel):
+    """A frozen value without unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PackagePart(_Strict):
+class PackagePart(StrictModel):
     """A file inside a wheel of the Python package index."""
 
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -35,7 +37,7 @@ class PackagePart(_Strict):
     path: str
 
 
-class PackageSource(_Strict):
+class PackageSource(StrictModel):
     """A file in one wheel, or in several that are joined in order."""
 
     kind: Literal["package"]
@@ -47,7 +49,7 @@ class PackageSource(_Strict):
         return f"package index ({', '.join(packages)})"
 
 
-class HubSource(_Strict):
+class HubSource(StrictModel):
     """A file of a repository on the Hugging Face hub."""
 
     kind: Literal["hub"]
@@ -60,7 +62,7 @@ class HubSource(_Strict):
         return f"hub ({self.repo})"
 
 
-class ShippedSource(_Strict):
+class ShippedSource(StrictModel):
     """A file bundled with EdgeVox, relative to its repository root."""
 
     kind: Literal["shipped"]
@@ -74,7 +76,7 @@ class ShippedSource(_Strict):
 Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(discriminator="kind")]
 
 
-class ModelFile(_Strict):
+class ModelFile(StrictModel):
     """One file of a model; either its exact size is known, or an estimate."""
 
     name: _PathName
@@ -95,7 +97,7 @@ class ModelFile(_Strict):
         return self.bytes or self.bytes_about or 0
 
 
-class ModelEntry(_Strict):
+class ModelEntry(StrictModel):
     """One model. `note` is a warning for users, `base` the model of an adapter.
 
     `language` is what a voice speaks, English where that is not said. `engine` opens it, where it is not the usual one.
@@ -139,7 +141,7 @@ class ModelEntry(_Strict):
         return all(file.bytes is not None for file in self.files)
 
 
-class Manifest(_Strict):
+class Manifest(StrictModel):
     """All models, in the order of the file."""
 
     models: tuple[ModelEntry, ...]
