@@ -184,10 +184,10 @@ class StreamingVits:
     def __init__(
         self, parts: VoiceParts, pace: RealTimeFactor, *, rate_hz: int, threads: int, switch: StopSwitch
     ) -> None:
-        self._front = StoppableSession(parts.front.model, threads=threads, switch=switch)
-        self._front_outputs = parts.front.outputs
+        self._front = StoppableSession(parts.front, threads=threads, switch=switch)
+        self._front_outputs = parts.front_outputs
         self._windowed = [
-            (part.window, StoppableSession(part.model, threads=threads, switch=switch)) for part in parts.windowed
+            (window, StoppableSession(model, threads=threads, switch=switch)) for model, window in parts.windowed
         ]
         self._samples_per_frame = math.prod(window.growth for window, _ in self._windowed)
         self._pace = pace
