@@ -168,11 +168,6 @@ class Manifest(StrictModel):
     def find(self, model_id: str) -> ModelEntry | None:
         return self._by_id.get(model_id)
 
-    def kind(self, model_id: str) -> Kind | None:
-        """Return the kind of the model, or None if the id is unknown."""
-        entry = self._by_id.get(model_id)
-        return entry.kind if entry else None
-
     def adapter_of(self, model_id: str) -> str | None:
         """Return the id of the model's first adapter, or None."""
         return next((entry.id for entry in self.models if entry.base == model_id), None)
@@ -188,8 +183,9 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
     if user_file is None or not user_file.is_file():
         return manifest
     joined = manifest.joined_with(read_manifest(user_file))
+    bases = {entry.id for entry in joined.models if entry.kind in ("llm", "stt")}
     for entry in joined.models:
-        if entry.base is not None and joined.kind(entry.base) not in ("llm", "stt"):
+        if entry.base is not None and entry.base not in bases:
             raise ConfigError(
                 f"{user_file}: the adapter {entry.id} is for {entry.base}, which is not a model that takes one",
                 hint="base must be the id of a model of kind llm or stt: edgevox models list shows them",
@@ -200,8 +196,7 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read one manifest file. Raises ConfigError with the file and the faulty key."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Manifest.model_validate(content)
+        return Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
     except ValidationError as error:

@@ -372,7 +372,8 @@ class AdapterFile:
 
 def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress) -> AdapterFile:
     """Return the adapter with that id, pulling it if missing, or in the file of that name. Raises ModelError."""
-    if store.manifest.kind(name) == "adapter":
+    entry = store.manifest.find(name)
+    if entry is not None and entry.kind == "adapter":
         check_base(store, model_id, name)
         path = store.pull(name, progress)
         return AdapterFile(name, name, path, store.sha256(name) or sha256_of(path))

@@ -265,18 +265,15 @@ class ModelStore:
             case PackageSource():
                 return packages.fetch(wanted, source)
             case HubSource():
-                return self._open_hub().fetch(wanted, source, self._revision(wanted, source))
+                # The hub's client takes a third of a second to import, and most commands only look up a path.
+                from edgevox.models.hub import Hub
+
+                self._hub = self._hub or Hub()
+                return self._hub.fetch(wanted, source, self._revision(wanted, source))
             case ShippedSource():
                 return fetch_bundled(wanted, source)
             case _:
                 assert_never(source)
-
-    def _open_hub(self) -> Hub:
-        # The hub's client takes a third of a second to import, and most commands only look up a path.
-        from edgevox.models.hub import Hub
-
-        self._hub = self._hub or Hub()
-        return self._hub
 
     def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
         """Return the commit of the first download, so that a moved branch still yields the same file."""
@@ -322,14 +319,12 @@ class ModelStore:
         self._work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._work / f"{model_id}.lock")
         try:
-            lock.acquire(timeout=0)
+            held = lock.acquire(timeout=0)
         except Timeout:
             progress(PullMessage(model_id, "waiting for another process to download it"))
-            lock.acquire()
-        try:
+            held = lock.acquire()
+        with held:
             yield
-        finally:
-            lock.release()
 
 
 def open_store(folders: Folders) -> ModelStore:

@@ -8,7 +8,8 @@ from typing import Any
 from edgevox.core.files import packaged_toml
 from edgevox.core.words import NUMBER_WORDS
 
-_NUMBER_WORDS = frozenset({*"-".join(NUMBER_WORDS).split("-"), "hundred", "thousand"})
+SPOKEN_NUMBERS = frozenset({*"-".join(NUMBER_WORDS).split("-"), "hundred", "thousand"})
+"""The words with which `words_of` writes numbers."""
 
 
 def word_data() -> dict[str, Any]:
@@ -25,11 +26,6 @@ def words_of(text: str) -> list[str]:
     words = (word.strip("'") for word in re.findall(r"[\w']+", text.replace("-", " ").replace("t.v.", "tv")))
     spellings = word_data()["spellings"]
     return [part for word in words if word for part in spellings.get(word, word).split()]
-
-
-def is_number_word(word: str) -> bool:
-    """Whether `words_of` writes a number with this word."""
-    return word in _NUMBER_WORDS
 
 
 def _clock(time: re.Match[str]) -> str:
