@@ -107,8 +107,8 @@ class AssistantRuntime:
         self.models = ModelSelection(settings, self.preset, store, engines, adapter_path=adapter_path)
         self.engines = Engines(settings, self.preset, folders, self.models, self.bus.publish)
         records = settings.records
-        self._turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
-        self.records = TurnRecords(self._turn_log, partial(self._publish_state, "records"))
+        turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
+        self.records = TurnRecords(turn_log, partial(self._publish_state, "records"))
         self._health = EngineHealth()
 
     @cached_property

@@ -6,6 +6,7 @@ receives requests, and ends the process at once when the parent is gone.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import queue
@@ -37,7 +38,7 @@ def main(socket_fd: int, flags_fd: int) -> None:
         connection.sendall(encode(Reply(LOAD, error)))
         return
     release_free_memory()
-    heartbeat = Heartbeat(memory, ipc.HEARTBEAT_OFFSET)
+    heartbeat = Heartbeat(memory)
     heartbeat.start()
     connection.sendall(encode(Reply(LOAD, End())))
     while True:
@@ -49,23 +50,14 @@ def main(socket_fd: int, flags_fd: int) -> None:
 
 
 def _read_requests(connection: socket.socket, requests: queue.SimpleQueue[Request]) -> None:
-    try:
-        while True:
-            (length,) = LENGTH.unpack(_read_exactly(connection, LENGTH.size))
-            requests.put(ipc.decode(_read_exactly(connection, length)))
-    except (EOFError, OSError):
-        # An engine has nothing to save, and native code may be busy for seconds: do not wait for it.
-        os._exit(0)
-
-
-def _read_exactly(connection: socket.socket, count: int) -> bytes:
-    data = bytearray()
-    while len(data) < count:
-        piece = connection.recv(count - len(data))
-        if not piece:
-            raise EOFError
-        data += piece
-    return bytes(data)
+    with connection.makefile("rb") as frames, contextlib.suppress(OSError):
+        while len(head := frames.read(LENGTH.size)) == LENGTH.size:
+            (length,) = LENGTH.unpack(head)
+            if len(body := frames.read(length)) < length:
+                break
+            requests.put(ipc.decode(body))
+    # An engine has nothing to save, and native code may be busy for seconds: do not wait for it.
+    os._exit(0)
 
 
 if __name__ == "__main__":

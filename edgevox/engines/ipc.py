@@ -21,6 +21,19 @@ from edgevox.core.turn import CancelFlag
 
 HEARTBEAT = struct.Struct("=Q")
 HEARTBEAT_S = 0.25
+LENGTH = struct.Struct("!I")
+# A frame holds at most a few minutes of audio; a larger one means that the two ends are out of sync.
+MAX_FRAME_BYTES = 256 * 1024 * 1024
+
+# One cancel flag per request, so that a late cancel cannot hit the next one. Two bytes each, see CancelFlag.
+FLAG_SLOTS = 64
+FLAG_BYTES = 2
+# Follows the flags in the same memory.
+HEARTBEAT_OFFSET = FLAG_SLOTS * FLAG_BYTES
+SHARED_BYTES = HEARTBEAT_OFFSET + HEARTBEAT.size
+
+LOAD = 0
+"""The id of a child's first request, whose content is the engine to load."""
 
 # Besides this thread, the process must use the CPU or wait for the disk to count as working.
 _WORK_S = 0.001
@@ -29,10 +42,9 @@ _WORK_S = 0.001
 class Heartbeat:
     """The child's side. Beats from `start` on; while `is_working`, only if there is progress."""
 
-    def __init__(self, memory: mmap.mmap, offset: int) -> None:
+    def __init__(self, memory: mmap.mmap) -> None:
         self.is_working = False
         self._memory = memory
-        self._offset = offset
         self._beats = 0
         self._work_s = 0.0
         self._reads = 0
@@ -44,7 +56,7 @@ class Heartbeat:
         while True:
             if self._makes_progress() or not self.is_working:
                 self._beats += 1
-                HEARTBEAT.pack_into(self._memory, self._offset, self._beats)
+                HEARTBEAT.pack_into(self._memory, HEARTBEAT_OFFSET, self._beats)
             time.sleep(HEARTBEAT_S)
 
     def _makes_progress(self) -> bool:
@@ -62,35 +74,18 @@ class HeartbeatMonitor:
     It counts checks, not time: a parent that was stopped or delayed must not mistake that for the child's silence.
     """
 
-    def __init__(self, memory: mmap.mmap, offset: int, *, silent_s: float) -> None:
+    def __init__(self, memory: mmap.mmap, *, silent_s: float) -> None:
         self._memory = memory
-        self._offset = offset
         self._most_silent = max(1, round(silent_s / HEARTBEAT_S))
         self._silent = 0
         self._beats = -1
 
     def is_alive(self) -> bool:
         """Whether the child is alive. Call it every HEARTBEAT_S."""
-        (beats,) = HEARTBEAT.unpack_from(self._memory, self._offset)
+        (beats,) = HEARTBEAT.unpack_from(self._memory, HEARTBEAT_OFFSET)
         self._silent = 0 if beats != self._beats else self._silent + 1
         self._beats = beats
         return self._silent < self._most_silent
-
-
-LENGTH = struct.Struct("!I")
-# A frame holds at most a few minutes of audio; a larger one means that the two ends are out of sync.
-MAX_FRAME_BYTES = 256 * 1024 * 1024
-
-# One cancel flag per request, so that a late cancel cannot hit the next one. Two bytes each, see CancelFlag.
-FLAG_SLOTS = 64
-FLAG_BYTES = 2
-# Follows the flags in the same memory.
-HEARTBEAT_OFFSET = FLAG_SLOTS * FLAG_BYTES
-SHARED_BYTES = HEARTBEAT_OFFSET + HEARTBEAT.size
-
-
-LOAD = 0
-"""The id of a child's first request, whose content is the engine to load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class EngineProcess:
 
     async def _watch_heartbeat(self, silent_s: float) -> None:
         """Kill a child without a heartbeat; pending requests then see that it is gone."""
-        monitor = HeartbeatMonitor(self._memory, ipc.HEARTBEAT_OFFSET, silent_s=silent_s)
+        monitor = HeartbeatMonitor(self._memory, silent_s=silent_s)
         while monitor.is_alive():  # noqa: ASYNC110  (a stopped child sends no event)
             await asyncio.sleep(ipc.HEARTBEAT_S)
         self._has_hung = True

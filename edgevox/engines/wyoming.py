@@ -17,6 +17,7 @@ from wyoming.info import Describe, Info
 from edgevox.config.sections import checked_tcp, host_and_port
 from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.types import Audio
+from edgevox.engines.base import EngineLimits
 
 WIDTH, CHANNELS = 2, 1
 """The format we send."""
@@ -117,14 +118,15 @@ _MAX_QUOTED_CHARS = 300
 
 
 class WyomingClient:
-    """A client for the server in `setting`. Raises ConfigError for an invalid address."""
+    """The engine on the server in `setting`, without its requests. Raises ConfigError for an invalid address."""
 
-    def __init__(self, address: str, *, setting: str) -> None:
+    def __init__(self, address: str, *, setting: str, limits: EngineLimits | None) -> None:
         try:
             self.address = checked_tcp(address)
         except ValueError as error:
             raise ConfigError(str(error), hint="for example tcp://localhost:10300") from None
-        self.setting = setting
+        self._setting = setting
+        self._limits = limits or EngineLimits()
         self.is_up = True
         """Whether the last connection attempt succeeded."""
 
@@ -140,7 +142,7 @@ class WyomingClient:
             reason = error.strerror or str(error) or "no answer"
             raise EngineFailed(
                 f"{self.address} cannot be reached: {reason}",
-                hint=f"is the server running, and is {self.setting} right?",
+                hint=f"is the server running, and is {self._setting} right?",
             ) from None
         self.is_up = True
         try:
@@ -160,7 +162,18 @@ class WyomingClient:
             problem = "it does not answer `describe`"
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             problem = f"invalid answer to `describe` ({error})"
-        raise ConfigError(f"{self.address} is not a Wyoming server: {problem}", hint=f"check {self.setting}")
+        raise ConfigError(f"{self.address} is not a Wyoming server: {problem}", hint=f"check {self._setting}")
+
+    def check_offer(self, kind: str, names: list[str], wanted: str | None) -> None:
+        """Raises ConfigError unless `wanted`, a model or a voice by `kind`, is among those of the server."""
+        if wanted is not None and wanted not in names:
+            raise ConfigError(
+                f"{self.address} has no {kind} {wanted}",
+                hint=f"set {self._setting}_{kind} to one of {', '.join(names[:12])}",
+            )
+
+    async def close(self) -> None:
+        """No effect: each request has its own connection."""
 
 
 class WyomingClientConnection:

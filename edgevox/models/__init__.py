@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.models.download import BytesReceived, Progress, PullEvent, PullMessage, sha256_of, size_text
-from edgevox.models.lockfile import MergedAdapter, OptimisedCopy, ProcessorRecord, Recipe, WeightSpeed
+from edgevox.models.lockfile import OptimisedCopy, ProcessorRecord, Recipe, WeightSpeed
 from edgevox.models.manifest import (
     HubSource,
     Manifest,
@@ -21,7 +21,6 @@ __all__ = [
     "BytesReceived",
     "HubSource",
     "Manifest",
-    "MergedAdapter",
     "ModelEntry",
     "ModelFile",
     "ModelStore",

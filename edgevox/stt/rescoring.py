@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from edgevox.core.errors import ModelError
 from edgevox.stt.decoding import Choice, Hypothesis, choose
-from edgevox.stt.text_normalizer import is_number_word, word_data, words_of
+from edgevox.stt.text_normalizer import SPOKEN_NUMBERS, word_data, words_of
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
@@ -235,7 +235,7 @@ class Rescorer:
 def model_words(text: str) -> list[str]:
     """The words as the language models know them: one class for numbers, one word for two opposites."""
     opposites = word_data()["opposites"]
-    return [NUMBER if is_number_word(word) else opposites.get(word, word) for word in words_of(text)]
+    return [NUMBER if word in SPOKEN_NUMBERS else opposites.get(word, word) for word in words_of(text)]
 
 
 def without_opposites(text: str) -> str:
@@ -243,7 +243,7 @@ def without_opposites(text: str) -> str:
 
     def neutral(match: re.Match[str]) -> str:
         word = match[0].lower()
-        return _ANY_NUMBER if is_number_word(word) else word_data()["opposites"].get(word, match[0])
+        return _ANY_NUMBER if word in SPOKEN_NUMBERS else word_data()["opposites"].get(word, match[0])
 
     return re.sub(r"[\w']+", neutral, text)
 

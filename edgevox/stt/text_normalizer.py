@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-_TO_NINETEEN = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = ("zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBER_WORDS = frozenset({*_TO_NINETEEN, *_TENS, "hundred", "thousand"})
+from edgevox.core.files import packaged_toml
+from edgevox.core.words import NUMBER_WORDS
+
+SPOKEN_NUMBERS = frozenset({*"-".join(NUMBER_WORDS).split("-"), "hundred", "thousand"})
+"""The words with which `words_of` writes numbers."""
 
 
-@cache
 def word_data() -> dict[str, Any]:
     """The content of words.toml."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+    return packaged_toml("stt/words.toml")
 
 
 def words_of(text: str) -> list[str]:
@@ -33,22 +28,14 @@ def words_of(text: str) -> list[str]:
     return [part for word in words if word for part in spellings.get(word, word).split()]
 
 
-def is_number_word(word: str) -> bool:
-    """Whether `words_of` writes a number with this word."""
-    return word in _NUMBER_WORDS
-
-
 def _clock(time: re.Match[str]) -> str:
     hours, minutes = int(time.group(1)), int(time.group(2))
     return f"{hours} o'clock" if minutes == 0 else f"{hours} {minutes}"
 
 
 def _number_in_words(number: int) -> str:
-    if number < 20:
-        return _TO_NINETEEN[number]
     if number < 100:
-        tens, ones = divmod(number, 10)
-        return _TENS[tens] + (f" {_TO_NINETEEN[ones]}" if ones else "")
+        return NUMBER_WORDS[number]
     if number >= 1_000_000:
         return str(number)
     unit, name = (100, "hundred") if number < 1000 else (1000, "thousand")

@@ -19,40 +19,27 @@ from edgevox.stt.engines import SttContext
 _CHUNK_SAMPLES = 8_000
 
 
-class WyomingStt:
+class WyomingStt(WyomingClient):
     """An SttService. `model` selects one of the server's. Raises ConfigError."""
 
     def __init__(self, address: str, *, model: str | None = None, limits: EngineLimits | None = None) -> None:
-        self._link = WyomingClient(address, setting="stt.remote")
+        super().__init__(address, setting="stt.remote", limits=limits)
         self._model = model
-        self._limits = limits or EngineLimits()
-
-    @property
-    def is_up(self) -> bool:
-        return self._link.is_up
 
     async def start(self) -> None:
         """Check the server. Raises EngineFailed, and ConfigError if it offers no STT."""
-        programs = (await self._link.info()).asr
+        programs = (await self.info()).asr
         if not programs:
-            raise ConfigError(f"{self._link.address} recognises no speech", hint="check stt.remote")
-        names = [model.name for program in programs for model in program.models]
-        if self._model is not None and self._model not in names:
-            raise ConfigError(
-                f"{self._link.address} has no model {self._model}",
-                hint=f"set stt.remote_model to one of {', '.join(names[:12])}",
-            )
-
-    async def close(self) -> None:
-        """No effect: each request has its own connection."""
+            raise ConfigError(f"{self.address} recognises no speech", hint="check stt.remote")
+        self.check_offer("model", [model.name for program in programs for model in program.models], self._model)
 
     def stream(self, request: TranscribeRequest, cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         """One transcript, nothing once `cancel` is set. Raises EngineFailed."""
-        return limited_replies(self._transcribe(request), cancel, self._limits, name=self._link.address)
+        return limited_replies(self._transcribe(request), cancel, self._limits, name=self.address)
 
     async def _transcribe(self, request: TranscribeRequest) -> AsyncGenerator[Transcript | Busy, None]:
         samples, rate_hz = request.audio.samples, request.audio.rate_hz
-        async with self._link.connect() as connection:
+        async with self.connect() as connection:
             await connection.send(
                 Transcribe(self._model, request.language, transcript_names=list(request.names) or None)
             )
@@ -66,7 +53,7 @@ class WyomingStt:
                 yield Busy()
         text, language = event.data.get("text"), event.data.get("language")
         if not isinstance(text, str):
-            raise EngineFailed(f"{self._link.address} gave no transcript", hint="see its log")
+            raise EngineFailed(f"{self.address} gave no transcript", hint="see its log")
         text = text.strip()
         yield Transcript(
             text,

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 _MODEL_GRAPH = 7
 _GRAPH_NODE, _GRAPH_NAME, _GRAPH_WEIGHT, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 2, 5, 11, 12
@@ -23,6 +24,10 @@ _FLOAT_TENSOR = b"\x0a\x02\x08\x01"  # TypeProto{tensor_type{elem_type: FLOAT}},
 
 _VARINT, _BYTES = 0, 2
 _FIXED_BYTES = {1: 8, 5: 4}
+
+
+Model: TypeAlias = list[memoryview]
+"""The pieces of a model file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +80,8 @@ class Graph:
                 named[number][_name(value, _WEIGHT_NAME if number == _GRAPH_WEIGHT else _VALUE_NAME)] = field
         return cls(tuple(nodes), named[_GRAPH_WEIGHT], named[_GRAPH_INPUT], named[_GRAPH_OUTPUT], tuple(head))
 
-    def part(self, nodes: Sequence[Node], inputs: Iterable[str], outputs: Iterable[str]) -> list[memoryview]:
-        """A model of some of the nodes, as the pieces of its file.
+    def part(self, nodes: Sequence[Node], inputs: Iterable[str], outputs: Iterable[str]) -> Model:
+        """A model of some of the nodes.
 
         Inputs and outputs that the whole model does not have are float tensors of any shape.
         """
@@ -193,14 +198,6 @@ class GraphNotUnderstood(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """The part that runs once per sentence; `outputs` are the inputs of the others, the frames first."""
-
-    model: list[memoryview]
-    outputs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Window:
     """How a part runs window by window: on frames of `stream`, with the tensors `beside` it.
 
@@ -214,19 +211,15 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowedPart:
-    """A part that can be run window by window."""
-
-    model: list[memoryview]
-    window: Window
-
-
-@dataclass(frozen=True, slots=True)
 class VoiceParts:
-    """A voice cut into parts, each of which reads the output of the previous one."""
+    """A voice cut into models, each of which reads the output of the previous one.
 
-    front: Front
-    windowed: tuple[WindowedPart, ...]
+    The front runs once per sentence; its outputs are the inputs of the others, the frames first.
+    """
+
+    front: Model
+    front_outputs: tuple[str, ...]
+    windowed: tuple[tuple[Model, Window], ...]
 
 
 def cut_voice(graph: Graph) -> VoiceParts:
@@ -238,16 +231,16 @@ def cut_voice(graph: Graph) -> VoiceParts:
     entry = _flow_entry(graph, latent)
     cuts = [(entry, latent), (latent, sound)] if entry else [(latent, sound)]
     spans = [_windowed(graph, *cut) for cut in cuts]
-    inside = {name for nodes, _ in spans for node in nodes for name in node.outputs}
-    outputs = dict.fromkeys([cuts[0][0], *(name for _, part in spans for name in part.window.beside)])
+    inside = {name for nodes, _, _ in spans for node in nodes for name in node.outputs}
+    outputs = dict.fromkeys([cuts[0][0], *(name for _, _, window in spans for name in window.beside)])
     if not inside.isdisjoint(outputs):
         raise GraphNotUnderstood("a part needs more than one result of the part before it")
-    front = Front(graph.part(_before(graph.nodes, outputs), graph.inputs, outputs), tuple(outputs))
-    return VoiceParts(front, tuple(part for _, part in spans))
+    front = graph.part(_before(graph.nodes, outputs), graph.inputs, outputs)
+    return VoiceParts(front, tuple(outputs), tuple((model, window) for _, model, window in spans))
 
 
-def _windowed(graph: Graph, start: str, end: str) -> tuple[list[Node], WindowedPart]:
-    """The part from one tensor to another, and its nodes."""
+def _windowed(graph: Graph, start: str, end: str) -> tuple[list[Node], Model, Window]:
+    """The nodes from one tensor to another, and their model."""
     nodes = _before(_behind(graph.nodes, start), [end])
     needed = {name for node in nodes for name in node.inputs if name}
     foreign = needed - {name for node in nodes for name in node.outputs} - graph.weights.keys() - {start}
@@ -255,7 +248,7 @@ def _windowed(graph: Graph, start: str, end: str) -> tuple[list[Node], WindowedP
     beside = tuple(sorted(foreign - {name for node in constants for name in node.outputs}))
     reach, growth = _reach(nodes, start, end)
     model = graph.part((*constants, *nodes), (start, *beside), [end])
-    return nodes, WindowedPart(model, Window(start, beside, math.ceil(reach), growth))
+    return nodes, model, Window(start, beside, math.ceil(reach), growth)
 
 
 def _decoder_entry(graph: Graph, sound: str) -> str:

@@ -6,11 +6,10 @@ tokens. Where it is unsure it does not split.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
+from edgevox.core.files import packaged_toml
 from edgevox.core.languages import ENGLISH
 
 # A shorter first clause would end before the next piece is synthesized.
@@ -102,7 +101,7 @@ class _Grammar:
 
 @cache
 def _grammar_of(language: str) -> _Grammar:
-    tables = tomllib.loads(Path(__file__).with_name("abbreviations.toml").read_text(encoding="utf-8"))
+    tables = packaged_toml("tts/abbreviations.toml")
     english, own = tables[ENGLISH], tables.get(language, {})
 
     def words(key: str) -> frozenset[str]:

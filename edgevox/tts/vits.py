@@ -184,10 +184,10 @@ class StreamingVits:
     def __init__(
         self, parts: VoiceParts, pace: RealTimeFactor, *, rate_hz: int, threads: int, switch: StopSwitch
     ) -> None:
-        self._front = StoppableSession(parts.front.model, threads=threads, switch=switch)
-        self._front_outputs = parts.front.outputs
+        self._front = StoppableSession(parts.front, threads=threads, switch=switch)
+        self._front_outputs = parts.front_outputs
         self._windowed = [
-            (part.window, StoppableSession(part.model, threads=threads, switch=switch)) for part in parts.windowed
+            (window, StoppableSession(model, threads=threads, switch=switch)) for model, window in parts.windowed
         ]
         self._samples_per_frame = math.prod(window.growth for window, _ in self._windowed)
         self._pace = pace
@@ -213,10 +213,7 @@ class StreamingVits:
         beside = dict(zip(self._front_outputs, self._front.run(inputs), strict=True))
         frames = beside[self._front_outputs[0]]
 
-        def from_front(end: int) -> Array:
-            return frames
-
-        source: Callable[[int], Array] = from_front
+        source: Callable[[int], Array] = lambda _end: frames  # noqa: E731
         for window, session in self._windowed:
             source = _Windowed(window, session, source, beside, frames.shape[-1]).upto
         start = 0
@@ -234,7 +231,9 @@ def open_vits(
     """
     unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError, LookupError)
     try:
-        parts = cut_voice(Graph.parse(_mapped(path)))
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        parts = cut_voice(Graph.parse(memoryview(mapped)))
         chunked = StreamingVits(parts, RealTimeFactor(), rate_hz=rate_hz, threads=threads, switch=switch)
         sound = chunked.whole(probe)
         if np.allclose(np.concatenate([*chunked.chunks(probe)]), sound, rtol=0, atol=_SAME_WITHIN):
@@ -245,12 +244,6 @@ def open_vits(
     _LOG.info("%s makes whole sentences at once: %s", path, reason)
     speech = SinglePassVits(path, threads=threads, switch=switch)
     return speech, speech.whole(probe)
-
-
-def _mapped(path: Path) -> memoryview:
-    """Map a file into memory. Raises OSError, and ValueError if it is empty."""
-    with path.open("rb") as file:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 class _Windowed:

@@ -19,7 +19,7 @@ from edgevox.tts.engines import TtsContext
 _log = logging.getLogger(__name__)
 
 
-class WyomingTts:
+class WyomingTts(WyomingClient):
     """A TtsService. `voice` is for the first of `languages`; the server chooses one for the others.
 
     Raises ConfigError for an invalid address.
@@ -33,30 +33,17 @@ class WyomingTts:
         languages: tuple[str, ...] = (ENGLISH,),
         limits: EngineLimits | None = None,
     ) -> None:
-        self._link = WyomingClient(address, setting="tts.remote")
+        super().__init__(address, setting="tts.remote", limits=limits)
         self._voice = voice
         self._languages = languages
-        self._limits = limits or EngineLimits()
         self._has_warned = False
-
-    @property
-    def is_up(self) -> bool:
-        return self._link.is_up
 
     async def start(self) -> None:
         """Check the server. Raises EngineFailed, and ConfigError if it offers no TTS."""
-        programs = (await self._link.info()).tts
+        programs = (await self.info()).tts
         if not programs:
-            raise ConfigError(f"{self._link.address} does not speak", hint="check tts.remote")
-        names = [voice.name for program in programs for voice in program.voices]
-        if self._voice is not None and self._voice not in names:
-            raise ConfigError(
-                f"{self._link.address} has no voice {self._voice}",
-                hint=f"set tts.remote_voice to one of {', '.join(names[:12])}",
-            )
-
-    async def close(self) -> None:
-        """No effect: each request has its own connection."""
+            raise ConfigError(f"{self.address} does not speak", hint="check tts.remote")
+        self.check_offer("voice", [voice.name for program in programs for voice in program.voices], self._voice)
 
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         """Stream the audio of one sentence. Raises EngineFailed."""
@@ -64,16 +51,16 @@ class WyomingTts:
             return
         if request.speed != 1.0 and not self._has_warned:
             self._has_warned = True
-            _log.warning("%s: the Wyoming protocol has no speed: tts.speed is ignored", self._link.address)
+            _log.warning("%s: the Wyoming protocol has no speed: tts.speed is ignored", self.address)
         given: AsyncGenerator[Audio, None] = limited_replies(
-            self._spoken(request), cancel, self._limits, name=self._link.address
+            self._spoken(request), cancel, self._limits, name=self.address
         )
         async for piece in given:
             yield piece
 
     async def _spoken(self, request: SynthesisRequest) -> AsyncGenerator[Audio | Busy, None]:
         reader = PcmReader()
-        async with self._link.connect() as connection:
+        async with self.connect() as connection:
             await connection.send(Synthesize(request.text, self._chosen(request.language)))
             while not AudioStop.is_type((event := await connection.receive()).type):
                 if not AudioChunk.is_type(event.type):
@@ -83,7 +70,7 @@ class WyomingTts:
                     sound = reader.feed(AudioChunk.from_event(event))
                 except (UnsupportedPcm, KeyError, TypeError) as error:
                     raise EngineFailed(
-                        f"{self._link.address} sends sound that cannot be read: {error}", hint="see its log"
+                        f"{self.address} sends sound that cannot be read: {error}", hint="see its log"
                     ) from None
                 if len(sound.samples):
                     yield sound

@@ -8,17 +8,7 @@ import pytest
 
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.platform import processor_name
-from edgevox.models import (
-    HubSource,
-    Manifest,
-    MergedAdapter,
-    ModelEntry,
-    ModelFile,
-    ModelStore,
-    ProcessorRecord,
-    Recipe,
-    WeightSpeed,
-)
+from edgevox.models import HubSource, Manifest, ModelEntry, ModelFile, ModelStore, ProcessorRecord, Recipe, WeightSpeed
 from edgevox.models.gguf_file import GgufHeader, TensorInfo, llama_build
 from edgevox.models.optimise import (
     DEFAULT_SPEEDS,
@@ -116,8 +106,10 @@ def small_store(tmp_path: Path) -> ModelStore:
     return ModelStore(tmp_path, Manifest(models=entries))
 
 
-def keep(store: ModelStore, adapter: MergedAdapter | None = None) -> Path:
-    recipe = Recipe("Q8_0", "llama 1", adapter)
+PLAIN = Recipe(type="Q8_0", made_by="llama 1")
+
+
+def keep(store: ModelStore, recipe: Recipe = PLAIN) -> Path:
     return store.keep_optimised("base", recipe, lambda _, copy: _write(copy), about_bytes=1).path
 
 
@@ -142,7 +134,8 @@ def test_an_adapter_is_applied_at_run_time_until_it_is_merged(small_store: Model
     assert chosen(small_store, "lora", 0.5) == ModelFiles(original, adapter, 0.5)
     plain = keep(small_store)
     assert chosen(small_store, "lora", 0.5) == ModelFiles(plain, adapter, 0.5)
-    merged = keep(small_store, MergedAdapter("lora", sha256(ADAPTER), 0.5))
+    recipe = Recipe(type="Q8_0", made_by="llama 1", adapter="lora", adapter_sha256=sha256(ADAPTER), adapter_scale=0.5)
+    merged = keep(small_store, recipe)
     assert chosen(small_store, "lora", 0.5) == ModelFiles(merged)
     assert chosen(small_store, "lora", 1.0) == ModelFiles(plain, adapter, 1.0)
     assert chosen(small_store) == ModelFiles(plain)

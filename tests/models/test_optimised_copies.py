@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
-from edgevox.models import MergedAdapter, ModelStore, Recipe
+from edgevox.models import ModelStore, Recipe
 from tests.hub_server import HubServer
 from tests.models.conftest import CONTENT, MANIFEST_TEXT, NAME, REPO, sha256
 
 OpenStore = Callable[..., ModelStore]
-PLAIN = Recipe("Q8_0", "llama 1")
-ADAPTED = Recipe("Q8_0", "llama 1", MergedAdapter("polite", "a" * 64, 0.5))
+PLAIN = Recipe(type="Q8_0", made_by="llama 1")
+ADAPTED = Recipe(type="Q8_0", made_by="llama 1", adapter="polite", adapter_sha256="a" * 64, adapter_scale=0.5)
 COPY_NAME = "tiny.optimised-Q8_0.gguf"
 LIMIT_S = 60
 
@@ -34,7 +34,7 @@ class Telling(ModelStore):
         print("looked", flush=True)
         return super()._locked(model_id, progress)
 store = Telling(Path(sys.argv[1]), read_manifest(Path(sys.argv[2])))
-print(store.keep_optimised("tiny", Recipe("Q8_0", "llama 1"), make, about_bytes=1).path.name, flush=True)
+print(store.keep_optimised("tiny", Recipe(type="Q8_0", made_by="llama 1"), make, about_bytes=1).path.name, flush=True)
 """
 
 
@@ -77,7 +77,7 @@ def test_a_copy_with_an_adapter_is_never_taken_for_a_plain_one(tiny: ModelStore)
 
 
 def test_a_copy_of_another_type_takes_the_place_of_the_older_one(tiny: ModelStore) -> None:
-    old = tiny.keep_optimised("tiny", Recipe("Q4_0", "llama 1"), reverse, about_bytes=1)
+    old = tiny.keep_optimised("tiny", Recipe(type="Q4_0", made_by="llama 1"), reverse, about_bytes=1)
     adapted = tiny.keep_optimised("tiny", ADAPTED, reverse, about_bytes=1)
     new = tiny.keep_optimised("tiny", PLAIN, reverse, about_bytes=1)
     assert not old.path.exists()

@@ -14,8 +14,8 @@ def graph(voice: bytes) -> Graph:
 
 def test_a_voice_is_cut_before_its_flow_and_before_its_decoder() -> None:
     parts = cut_voice(graph(small_voice()))
-    assert parts.front.outputs == ("drawn", "mask")
-    assert [part.window for part in parts.windowed] == [
+    assert parts.front_outputs == ("drawn", "mask")
+    assert [window for _, window in parts.windowed] == [
         Window("drawn", ("mask",), reach_frames=4, growth=1),
         Window("latent", (), reach_frames=7, growth=SAMPLES_PER_FRAME),
     ]
@@ -23,13 +23,13 @@ def test_a_voice_is_cut_before_its_flow_and_before_its_decoder() -> None:
 
 def test_the_speaker_goes_beside_the_frames() -> None:
     parts = cut_voice(graph(small_voice(speakers=True)))
-    assert parts.front.outputs == ("drawn", "mask", "cond")
-    assert parts.windowed[1].window.beside == ("cond",)
+    assert parts.front_outputs == ("drawn", "mask", "cond")
+    assert parts.windowed[1][1].beside == ("cond",)
 
 
 def test_no_weight_is_in_two_parts() -> None:
     parts = cut_voice(graph(small_voice()))
-    models = [parts.front.model, *(part.model for part in parts.windowed)]
+    models = [parts.front, *(model for model, _ in parts.windowed)]
     weights = [name for model in models for name in graph(b"".join(model)).weights]
     names = [name for name in weights if name.endswith(".weight")]
     assert sorted(names) == sorted({*names})

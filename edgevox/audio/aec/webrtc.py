@@ -55,7 +55,6 @@ class WebRtcAec:
         self._module.set_stream_delay_ms(round(expected_delay_s * 1000))
 
     def cancel(self, played: NDArray[np.float32], heard: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The next FRAME_MS that were heard, LATENCY_SAMPLES late, without what was played."""
         self._module.process_reverse_stream(self._frame(played))
         frame = self._frame(heard)
         self._module.process_stream(frame)

@@ -200,7 +200,12 @@ class AudioDeviceManager:
             self._found = await asyncio.to_thread(self._find)
             self._is_stale = False
             self._defaults = defaults
-        self._publish_speaker(self._found)
+        if self._found.speaker is not None:
+            self._speaker_is_there.set()
+            self._publish_change("loudspeaker", is_there=True, name=self._name(self._found.speaker.device, "sink"))
+        elif self._found.speaker_problem:
+            self._speaker_is_there.clear()
+            self._publish_change("loudspeaker", is_there=False, detail=self._found.speaker_problem)
 
     async def _open(self) -> None:
         """Open the resolved microphone, or try again later."""
@@ -312,14 +317,6 @@ class AudioDeviceManager:
     @property
     def _has_speaker(self) -> bool:
         return self._found is not None and (self._found.speaker is not None or not self._found.speaker_problem)
-
-    def _publish_speaker(self, found: ResolvedDevices) -> None:
-        if found.speaker is not None:
-            self._speaker_is_there.set()
-            self._publish_change("loudspeaker", is_there=True, name=self._name(found.speaker.device, "sink"))
-        elif found.speaker_problem:
-            self._speaker_is_there.clear()
-            self._publish_change("loudspeaker", is_there=False, detail=found.speaker_problem)
 
     def _publish_change(self, device: SoundDevice, *, is_there: bool, name: str = "", detail: str = "") -> None:
         """Log and publish a change once."""

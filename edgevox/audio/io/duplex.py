@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, assert_never
+from typing import Literal, Protocol, TypeAlias
 
 from edgevox.audio.aec.canceller import LEAD_S, EchoCanceller
 from edgevox.audio.aec.reference import FarEndReference
@@ -38,11 +38,6 @@ def cancel_echo(wanted: EchoCancellation, microphone: Microphone, speaker: Speak
     return duplex
 
 
-def device_cancels_echo(microphone: Device, default_source: Callable[[], str]) -> bool:
-    """Whether the sound server cancels the echo of this microphone."""
-    return bool(_CANCELS.search(microphone.name) or (microphone.is_server and _CANCELS.search(default_source())))
-
-
 def choose_duplex(
     wanted: EchoCancellation,
     microphone: Device,
@@ -51,24 +46,16 @@ def choose_duplex(
     default_source: Callable[[], str] = sound_server_source,
 ) -> Duplex:
     """Select the duplex mode. Raises AudioError if cancellation is `on` and not possible."""
-    match wanted:
-        case "off":
-            return "half"
-        case "on":
-            return _canceller(loudspeaker)
-        case "auto":
-            if device_cancels_echo(microphone, default_source):
-                return "device"
-            try:
-                return _canceller(loudspeaker)
-            except AudioError:
-                return "half"
-        case _:
-            assert_never(wanted)
-
-
-def _canceller(loudspeaker: Device) -> EchoCanceller:
-    return EchoCanceller(FarEndReference(loudspeaker.rate_hz), lambda: WebRtcAec(expected_delay_s=LEAD_S))
+    if wanted == "off":
+        return "half"
+    if wanted == "auto" and _CANCELS.search(default_source() if microphone.is_server else microphone.name):
+        return "device"
+    try:
+        return EchoCanceller(FarEndReference(loudspeaker.rate_hz), lambda: WebRtcAec(expected_delay_s=LEAD_S))
+    except AudioError:
+        if wanted == "on":
+            raise
+        return "half"
 
 
 class OpenableMicrophone(AudioSource, Protocol):

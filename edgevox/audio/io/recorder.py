@@ -28,15 +28,13 @@ async def open_recorder(
 ) -> RecorderStream:
     """An input stream in another process, as `open_stream` opens one in this. Raises DeviceUnavailable."""
     assert direction == "input"
-    most = device.channels(direction)
     options = {
         "index": device.index,
         "name": device.name,
-        "rate_hz": device.rate_hz,
-        "block_frames": block_frames,
-        "latency_s": latency_s,
-        # Mono first; some devices open only with all channels.
-        "channels": [1, min(2, most), most],
+        "most_channels": device.channels(direction),
+        "samplerate": device.rate_hz,
+        "blocksize": block_frames,
+        "latency": latency_s,
     }
     process = subprocess.Popen(  # noqa: ASYNC220  (milliseconds, and a cancelled caller must kill it)
         [sys.executable, "-m", "edgevox.audio.io.recorder_child", json.dumps(options)],

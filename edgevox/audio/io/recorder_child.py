@@ -12,6 +12,7 @@ import os
 import signal
 import struct
 import sys
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -32,7 +33,14 @@ def main(options: dict[str, Any]) -> None:
         _write(out, header + samples)
 
     try:
-        stream, channels = _opened(options, on_sound)
+        stream, channels = open_with_channels(
+            sounddevice.RawInputStream,
+            sounddevice.PortAudioError,
+            options.pop("most_channels"),
+            device=_index(options.pop("index"), options.pop("name")),
+            callback=on_sound,
+            **options,
+        )
     except (sounddevice.PortAudioError, ValueError) as error:
         _write(out, json.dumps({"error": str(error)}).encode() + b"\n")
         return
@@ -42,28 +50,17 @@ def main(options: dict[str, Any]) -> None:
     os._exit(0)  # the parent has exited; closing the stream can hang
 
 
-def _opened(options: dict[str, Any], on_sound: Any) -> tuple[Any, int]:  # noqa: ANN401
-    """Open the stream with a channel count that the device supports."""
-    import sounddevice
-
-    index = _index(options["index"], options["name"])
-    *first, last = options["channels"]
-    for channels in (*first, last):
+def open_with_channels(
+    make: Callable[..., Any], refused: type[Exception], most_channels: int, **options: object
+) -> tuple[Any, int]:
+    """Open a stream; returns it with its number of channels. Raises `refused`."""
+    # Mono first; some devices open only with all channels.
+    for channels in (1, min(2, most_channels), most_channels):
         try:
-            stream = sounddevice.RawInputStream(
-                samplerate=options["rate_hz"],
-                blocksize=options["block_frames"],
-                channels=channels,
-                dtype="float32",
-                device=index,
-                latency=options["latency_s"],
-                callback=on_sound,
-            )
-        except sounddevice.PortAudioError:
-            if channels == last:
+            return make(channels=channels, dtype="float32", **options), channels
+        except refused:
+            if channels == most_channels:
                 raise
-        else:
-            return stream, channels
     raise AssertionError
 
 

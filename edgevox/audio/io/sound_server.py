@@ -45,9 +45,6 @@ class Defaults:
 class SoundServer:
     """The sound server as seen by `pactl`; without `pactl` there is none."""
 
-    def __init__(self) -> None:
-        self._pactl = shutil.which("pactl")
-
     async def defaults(self) -> Defaults | None:
         """The current defaults; None if no server answers."""
         source = await asyncio.to_thread(ask_server, "get-default-source")
@@ -57,10 +54,10 @@ class SoundServer:
     @asynccontextmanager
     async def watched(self, on_change: Callable[[], None]) -> AsyncIterator[None]:
         """Call `on_change` when the server starts, stops or changes its defaults, while the block runs."""
-        if self._pactl is None:
+        if (pactl := shutil.which("pactl")) is None:
             yield
             return
-        async with background_task(self._watch(self._pactl, on_change)):
+        async with background_task(self._watch(pactl, on_change)):
             yield
 
     async def _watch(self, pactl: str, on_change: Callable[[], None]) -> None:

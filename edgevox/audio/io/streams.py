@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.audio.io.devices import Device, Direction, device_unusable, portaudio, stream_lock
+from edgevox.audio.io.recorder_child import open_with_channels
 from edgevox.core.errors import DeviceUnavailable
 
 
@@ -96,25 +97,20 @@ class Stream:
         self._direction: Direction = direction
         self._sounddevice = portaudio()
         make = self._sounddevice.InputStream if direction == "input" else self._sounddevice.OutputStream
-        # Mono first; some devices open only with all channels.
-        for channels in (1, min(2, device.channels(direction)), device.channels(direction)):
-            try:
-                with stream_lock:
-                    self._stream = make(
-                        samplerate=device.rate_hz,
-                        blocksize=block_frames,
-                        channels=channels,
-                        dtype="float32",
-                        device=device.index,
-                        latency=latency_s,
-                        callback=callback,
-                    )
-            except self._sounddevice.PortAudioError as error:
-                if channels == device.channels(direction):
-                    raise device_unusable(device, direction, error) from error
-            else:
-                self.channels = channels
-                return
+        try:
+            with stream_lock:
+                self._stream, self.channels = open_with_channels(
+                    make,
+                    self._sounddevice.PortAudioError,
+                    device.channels(direction),
+                    device=device.index,
+                    samplerate=device.rate_hz,
+                    blocksize=block_frames,
+                    latency=latency_s,
+                    callback=callback,
+                )
+        except self._sounddevice.PortAudioError as error:
+            raise device_unusable(device, direction, error) from error
 
     @property
     def latency_s(self) -> float:

@@ -31,8 +31,9 @@ def _strip_markdown(text: str) -> str:
     ends_block = False
     for raw in text.split("\n"):
         line, is_block = _strip_block(raw.strip())
-        line = _strip_inline(line).strip() if line else ""
-        if not line:
+        for pattern, replacement in _INLINE:
+            line = pattern.sub(replacement, line)
+        if not (line := line.strip()):
             ends_block = True
             continue
         if spoken and (ends_block or is_block) and spoken[-1][-1] not in _ENDS:
@@ -40,12 +41,6 @@ def _strip_markdown(text: str) -> str:
         spoken.append(line)
         ends_block = is_block
     return " ".join(spoken)
-
-
-def _strip_inline(line: str) -> str:
-    for pattern, replacement in _INLINE:
-        line = pattern.sub(replacement, line)
-    return line
 
 
 def _strip_block(line: str) -> tuple[str, bool]:
