@@ -25,6 +25,7 @@ from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
 from edgevox.home.entities import HomeError, House
 from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.relative import STEP, RelativeChange, parse_relative, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, resolve_intent
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
@@ -100,6 +101,7 @@ _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _NO_STOPPING = "I cannot stop that half way, so I left it as it is."
 _ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
 _TOO_FAR = "That is too far away for me to remember, so I left everything as it is."
+_WHAT_TO_CHANGE = "I am not sure what to change. Please say its name."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
 
 _LATER = "start_timer"
@@ -120,12 +122,13 @@ class Clauses:
     for_s: int | None = None
     length: str = ""
     problem: str = ""
+    relative: RelativeChange | None = None
     is_scheduled: bool = False
     asks_then: bool = False
 
     @property
     def is_plain(self) -> bool:
-        return not (self.excepted or self.problem or self.in_s or self.for_s)
+        return not (self.excepted or self.problem or self.in_s or self.for_s or self.relative)
 
     @property
     def later(self) -> str:
@@ -268,6 +271,8 @@ class CommandClauses(Hook):
         if _REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
             clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
+        if not clauses.problem and (relative := parse_relative(clauses.command)):
+            clauses = replace(clauses, relative=relative)
         run.notes[self.name] = clauses
         return None
 
@@ -275,11 +280,11 @@ class CommandClauses(Hook):
         clauses = self._clauses(run)
         offered = {tool["function"]["name"] for tool in request.tools}
         # The tool of a plugin may have a slot for the time.
-        is_hidden = bool(clauses.excepted) or offered <= catalogue().keys()
+        is_hidden = bool(clauses.excepted or clauses.relative) or offered <= catalogue().keys()
         if clauses.is_plain or clauses.problem or not is_hidden:
             return None
         messages = [
-            replace(message, content=clauses.command)
+            replace(message, content=clauses.relative.command if clauses.relative else clauses.command)
             if message.role == "user" and message.content == run.text
             else message
             for message in request.messages
@@ -290,9 +295,8 @@ class CommandClauses(Hook):
         clauses = self._clauses(run)
         if call.name not in _acting_tools():
             return None
-        if clauses.excepted:
-            arguments = json.loads(call.arguments) | {EXCEPT: clauses.excepted}
-            call = replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        if clauses.excepted or clauses.relative:
+            call = self._with_hook_slots(clauses, call)
         if problem := clauses.problem or self._problem(run, clauses, call):
             run.notes[self.name] = replace(clauses, problem=problem)
             return Deny(problem)
@@ -306,7 +310,7 @@ class CommandClauses(Hook):
                 "conversation_command": clauses.later
             }
             return ToolCall(call.id, _LATER, json.dumps(scheduled, ensure_ascii=False))
-        return call if clauses.excepted else None
+        return call if clauses.excepted or clauses.relative else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         clauses = self._clauses(run)
@@ -330,11 +334,26 @@ class CommandClauses(Hook):
         clauses = run.notes.get(self.name)
         return clauses if isinstance(clauses, Clauses) else Clauses(run.text)
 
+    def _with_hook_slots(self, clauses: Clauses, call: ToolCall) -> ToolCall:
+        arguments = json.loads(call.arguments)
+        if clauses.excepted:
+            arguments[EXCEPT] = clauses.excepted
+        if (relative := clauses.relative) and call.name == relative.quantity.tool:
+            arguments[STEP] = relative.step
+            if relative.is_unnamed and relative.quantity.tool == "light_set":
+                arguments["name"] = "all lights"
+            found = resolve_intent(call.name, arguments, self._house()).entities
+            if found:  # what the model wrote is a placeholder
+                arguments[relative.quantity.slot] = stepped(found[0], relative.quantity.slot, relative.step)
+        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
     def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
         """Why the clauses cannot be applied to a call, or ""."""
         intent = self._intent(call)
         if _STOP.match(run.text) and any(entity.domain in _MOVING for entity in intent.entities):
             return _NO_STOPPING
+        if clauses.relative and call.name != clauses.relative.quantity.tool:
+            return _WHAT_TO_CHANGE
         if clauses.in_s is not None:
             return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
         return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""

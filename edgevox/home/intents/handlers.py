@@ -9,6 +9,7 @@ from typing import Any
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Action, Attributes, Entities, Entity, Home, HomeError, House, Verb
+from edgevox.home.intents.relative import STEP, stepped
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
 from edgevox.home.resolve.fuzzy import closest_names, find_by_words
@@ -26,6 +27,8 @@ async def switch(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 
 async def set_light(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    if STEP in intent.arguments:
+        return await _step(home, "set_light", "brightness", intent, lambda percent: f"at {percent} percent")
     values = _given(intent.arguments, "brightness", "color")
     if not values:
         raise ClarificationNeeded("What brightness or colour should it be?")
@@ -47,9 +50,20 @@ VALUE_SETTINGS: dict[str, tuple[Verb, str, Callable[[Any], str]]] = {
 async def set_value(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Positions, temperatures and speeds."""
     verb, slot, phrase = VALUE_SETTINGS[tool]
+    if STEP in intent.arguments:
+        return await _step(home, verb, slot, intent, phrase)
     value = intent.arguments[slot]
     done = await _apply(home, verb, intent.entities, {slot: value})
     return _are_now(done, home.house(), phrase(value))
+
+
+async def _step(home: Home, verb: Verb, slot: str, intent: ResolvedIntent, phrase: Callable[[Any], str]) -> str:
+    """Change each entity by a step from its own value."""
+    by_value: defaultdict[float, list[Entity]] = defaultdict(list)
+    for entity in intent.entities:
+        by_value[stepped(entity, slot, intent.arguments[STEP])].append(entity)
+    done = {value: await _apply(home, verb, tuple(found), {slot: value}) for value, found in by_value.items()}
+    return " ".join(_are_now(found, home.house(), phrase(value)) for value, found in done.items())
 
 
 async def set_volume(home: Home, tool: str, intent: ResolvedIntent) -> str:

@@ -16,6 +16,7 @@ from edgevox.core.types import JsonObject
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.relative import STEP
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
 from edgevox.home.resolve.target_resolver import (
@@ -51,6 +52,8 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         entities = entities or resolve_targets(tool, normalized, house)
         if excepted := normalized.get(EXCEPT):
             entities = without_excepted(entities, house, str(excepted))
+        if tool == "light_set" and STEP in normalized:  # brighter: the lights that are on
+            entities = tuple(entity for entity in entities if entity.state == "on") or entities
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
         return ResolvedIntent(normalized, answer=Speech(sentence(error.message)))

@@ -18,6 +18,7 @@ from edgevox.home.alarms.timers import Timers
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers
 from edgevox.home.intents.catalogue import HomeTool, catalogue
+from edgevox.home.intents.relative import STEP
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, in_question, refresh_intent, resolve_intent
 from edgevox.home.phrasing import sentence
 from edgevox.home.resolve.target_resolver import has_targets
@@ -105,7 +106,7 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
         name=name,
         description=tool.description,
         parameters=tool.parameters,
-        hook_parameters={EXCEPT: {"type": "string"}} if has_targets(name) else {},
+        hook_parameters={EXCEPT: {"type": "string"}, STEP: {"type": "number"}} if has_targets(name) else {},
         side_effects=tool.has_side_effects,
         confirm=_CONFIRM.get(name),
         examples=tool.examples,

@@ -1,0 +1,160 @@
+"""Reads relative changes: "a bit brighter", "two degrees warmer", "turn the fan down".
+
+The tools set absolute values, which the model fills in well. So it reads an absolute command ("set the desk lamp to
+50 percent"), and its call gets the step in place of that value.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from edgevox.core.words import NUMBER_WORDS
+from edgevox.home.entities import Entity, HomeError
+from edgevox.home.phrasing import sentence, the
+
+STEP = "step"
+"""The slot for a change relative to the current value. No model is trained on it: CommandClauses fills it."""
+_MIN_BRIGHTNESS = 5
+
+_pattern = partial(re.compile, flags=re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Something that can be more or less: its tool and slot, words for it, a small, a usual and a large step."""
+
+    tool: str
+    slot: str
+    value: str
+    default_target: str
+    names: str
+    more: str
+    less: str
+    steps: tuple[float, float, float]
+
+    def is_named(self, text: str) -> bool:
+        return re.search(rf"\b(?:{self.names})\b", text, re.IGNORECASE) is not None
+
+
+_LIGHT = Quantity(
+    "light_set", "brightness", "50 percent", "the lights", "lights?|lamps?|bulbs?|brightness",
+    "brighter|brighten|dark", "dimmer|darker|dim|darken|bright", (10, 20, 40),
+)  # fmt: skip
+_CLIMATE = Quantity(
+    "climate_set_temperature", "temperature", "21 degrees", "the thermostat",
+    "heat(?:ing|er)?|thermostat|radiator|temperature",
+    "warmer|hotter|warm up|heat up|cold", "cooler|colder|cool down|warm|hot", (0.5, 1, 3),
+)  # fmt: skip
+_FAN = Quantity(
+    "fan_set_speed", "percentage", "50 percent", "the fan", "fans?|ventilator|speed", "faster", "slower", (10, 25, 50)
+)
+_COVER = Quantity(
+    "set_position", "position", "50 percent", "the blinds", "blinds?|curtains?|shades?|shutters?|awning",
+    "open", "close", (10, 20, 50),
+)  # fmt: skip
+_QUANTITIES = (_LIGHT, _CLIMATE, _FAN, _COVER)
+_UP = ("up", "increase", "raise")
+
+_POLITE = r"(?:(?:please|can you|could you|would you|will you)[, ]+)*"
+_AMOUNT = (
+    r"(?:(?P<small>(?:just )?a (?:tiny |little )?(?:bit|little|touch|tad|notch)|slightly|somewhat)|"
+    r"(?P<large>much|a lot|way|far)|(?:by )?(?P<count>[\w.-]+)(?P<half> and a half)? ?(?:%|percent|degrees?))"
+)
+_BY_AMOUNT = _AMOUNT.replace("(?:by )?", "by ")  # "dim the lamp ten percent" is a misheard "to"
+_FORMS = (
+    _pattern(
+        rf"^{_POLITE}(?:(?:make|turn|get|set|have) )?(?P<target>.*?) ?(?:{_AMOUNT} )?"
+        r"(?P<word>brighter|dimmer|darker|warmer|hotter|cooler|colder|faster|slower)(?P<place> (?:in|at|on) .+)?$"
+    ),
+    _pattern(
+        rf"^{_POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)? (?P<target>.+?)(?: {_BY_AMOUNT})?$"
+    ),
+    _pattern(rf"^{_POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
+    _pattern(rf"^{_POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_BY_AMOUNT})?$"),
+    _pattern(rf"^{_POLITE}(?P<word>increase|raise|lower|decrease|reduce) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
+    _pattern(rf"^{_POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}(?: more)?$"),
+    _pattern(
+        r"^(?:it's|it is) (?:a bit |much |way )?too (?P<word>dark|bright|cold|warm|hot)(?: in here| here)?"
+        r"(?P<place> (?:in|on) .+)?$"
+    ),
+)
+_PART = _pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
+_ABSOLUTE = _pattern(
+    r"%|\b(?:percent|degrees|to|at|is|are|volume|music|sound|radio|tv|television|speakers?|half|all the way)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeChange:
+    """An absolute command for the model, and the step by which its call changes the quantity."""
+
+    command: str
+    quantity: Quantity
+    step: float
+    is_unnamed: bool
+
+
+def parse_relative(text: str) -> RelativeChange | None:
+    """The relative change that a text asks for, or None."""
+    words = " ".join(text.split()).strip(" .!?")
+    found = next((match for form in _FORMS if (match := form.match(words))), None)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    target, place = (parts.get("target") or "").strip(), parts.get("place") or ""
+    quantity, is_more = _quantity(parts["word"].casefold(), target)
+    if quantity is None or _ABSOLUTE.search(target):
+        return None
+    has_amount = any(parts.get(amount) for amount in ("small", "large", "count"))
+    if quantity is _COVER and not (has_amount and quantity.is_named(target)):
+        return None  # "raise the blinds" opens them
+    if quantity is _CLIMATE and _LIGHT.is_named(target):
+        return None  # "make the lights warmer" is a colour
+    size = _size(parts, quantity)
+    if size is None:
+        return None
+    named = _PART.sub("", target) if _PART.match(target) else target
+    if quantity is _CLIMATE and _PART.match(target) and named:
+        named, place = "", f" in {named}"
+    is_unnamed = named.casefold() in ("", "it", "the")
+    target = quantity.default_target if is_unnamed else named
+    return RelativeChange(
+        f"set {target}{place} to {quantity.value}", quantity, size if is_more else -size, is_unnamed and not place
+    )
+
+
+def _quantity(word: str, target: str) -> tuple[Quantity | None, bool]:
+    """The quantity that a word changes, or the named one, and whether it becomes more."""
+    for quantity in _QUANTITIES:
+        if word in quantity.more.split("|") or word in quantity.less.split("|"):
+            return quantity, word in quantity.more.split("|")
+    return next((quantity for quantity in _QUANTITIES if quantity.is_named(target)), None), word in _UP
+
+
+def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
+    small, usual, large = quantity.steps
+    if not (count := parts.get("count")):
+        return small if parts.get("small") else large if parts.get("large") else usual
+    whole = count.casefold()
+    if whole in NUMBER_WORDS:
+        number = float(NUMBER_WORDS.index(whole))
+    elif whole.replace(".", "", 1).isdecimal():
+        number = float(whole)
+    else:
+        return None
+    return number + (0.5 if parts.get("half") else 0)
+
+
+def stepped(entity: Entity, slot: str, step: float) -> float:
+    """The value of a slot after a step, within its limits. Raises HomeError where the value is unknown."""
+    before = entity.attributes.get(slot)
+    if not isinstance(before, int | float):
+        raise HomeError(sentence(f"I do not know how {the(entity)} is set"))
+    if slot == "temperature":
+        return before + step
+    if slot == "brightness" and not before:
+        return abs(step)  # "dim the lamp", which is off: a dim light
+    lowest = _MIN_BRIGHTNESS if slot == "brightness" else 0
+    return round(min(100, max(lowest, before + step)))

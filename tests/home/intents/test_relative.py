@@ -1,0 +1,86 @@
+"""Relative changes start from the current value of each device."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.home.intents.relative import parse_relative
+from tests.home.conftest import Bench
+from tests.home.intents.test_clauses import Talk
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "step"),
+    [
+        ("brighter", "set the lights to 50 percent", 20),
+        ("a bit brighter", "set the lights to 50 percent", 10),
+        ("make the desk lamp much dimmer", "set the desk lamp to 50 percent", -40),
+        ("make it brighter in the kitchen", "set the lights in the kitchen to 50 percent", 20),
+        ("dim the lights by 15 percent", "set the lights to 50 percent", -15),
+        ("Could you warm up the living room by two degrees?", "set the living room to 21 degrees", 2),
+        (
+            "increase the temperature in the office by one and a half degrees",
+            "set the thermostat in the office to 21 degrees",
+            1.5,
+        ),
+        ("it's too cold in here", "set the thermostat to 21 degrees", 1),
+        ("turn the fan down", "set the fan to 50 percent", -25),
+        ("open the blinds a bit more", "set the blinds to 50 percent", 10),
+        ("dim the lights to 20 percent", None, 0),
+        ("Dim the corner lamp two ten percent.", None, 0),
+        ("raise the blinds", None, 0),
+        ("turn down the tv", None, 0),
+        ("make the lights warmer", None, 0),
+        ("is it getting warmer", None, 0),
+    ],
+)
+def test_a_relative_change_becomes_an_absolute_command_and_a_step(text: str, command: str | None, step: float) -> None:
+    change = parse_relative(text)
+    assert (change and change.command, change.step if change else 0) == (command, step)
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "written", "reply"),
+    [
+        (
+            "a bit brighter",
+            "light_set",
+            {"brightness": 50},
+            "The living room light is at 90 percent. The hallway light is at 100 percent.",
+        ),
+        (
+            "make the desk lamp brighter",
+            "light_set",
+            {"name": "desk lamp", "brightness": 50},
+            "The desk lamp is at 20 percent.",
+        ),
+        ("two degrees cooler", "climate_set_temperature", {"temperature": 21}, "The thermostat is set to 19 degrees."),
+        (
+            "close the blinds a bit",
+            "set_position",
+            {"name": "living room blinds", "position": 50},
+            "The living room blinds are 90 percent open.",
+        ),
+    ],
+)
+async def test_the_step_is_taken_from_the_current_value(
+    bench: Bench, text: str, tool: str, written: dict[str, object], reply: str
+) -> None:
+    result = await Talk(bench, (tool, written)).say(text)
+    assert result.reply == reply
+
+
+async def test_a_change_for_later_is_kept_in_its_own_words(bench: Bench) -> None:
+    await Talk(bench, ("light_set", {"name": "desk lamp", "brightness": 50})).say(
+        "make the desk lamp brighter in ten minutes"
+    )
+    assert [timer.command for timer in bench.timers.all()] == ["make the desk lamp brighter"]
+
+
+async def test_another_call_than_the_one_for_the_quantity_is_refused(bench: Bench) -> None:
+    before = bench.home.house()
+    result = await Talk(bench, ("turn_off", {"domain": "light"})).say("make it a bit dimmer")
+    assert bench.home.house() == before
+    assert json.loads(result.calls[0].arguments) == {"domain": "light"}
