@@ -82,10 +82,9 @@ def _found(name: str | None, places: Iterable[Place], kind: str) -> str | None:
     """Return the id of the place with this name. Raises ValueError."""
     if name is None:
         return None
-    for place in places:
-        if _id(name) == place.id:
-            return place.id
-    raise ValueError(f"unknown {kind} {name}")
+    if _id(name) not in {place.id for place in places}:
+        raise ValueError(f"unknown {kind} {name}")
+    return _id(name)
 
 
 def _id(name: str) -> str:
@@ -311,8 +310,7 @@ def _demo_house() -> House:
 
 
 def _expectation(expect: Expectation, offer: OfferedTools) -> Expectation:
-    tools = offer.registry
-    calls = expect.calls
+    calls, tools = expect.calls, offer.registry
     if expect.no_call and calls:
         raise _BadRow("expect has both calls and no_call")
     if not (expect.no_call or calls or expect.state):

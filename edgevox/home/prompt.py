@@ -247,14 +247,9 @@ class HomePrompt:
 
     def for_utterance(self, text: str) -> str:
         """The fixed part, followed by lines for further entities that the sentence mentions."""
-        try:
-            house = self._house()
-        except (HomeError, StateError):
-            return self._with_prefix(HOME_INSTRUCTIONS)
-        fixed = self._fixed(house)
-        if not text or len(fixed.ids) == len(house.entities):
-            return fixed.text
-        named = mentioned_entities(house, text, fixed.ids)
+        house, fixed = self._current()
+        is_cut = len(fixed.ids) < len(house.entities)
+        named = mentioned_entities(house, text, fixed.ids) if text and is_cut else ()
         if not named:
             return fixed.text
         shown = House(tuple(with_few_aliases(named)), tuple(with_few_aliases(house.areas)))
@@ -262,22 +257,21 @@ class HomePrompt:
 
     def names(self) -> tuple[str, ...]:
         """Names for biasing the recogniser, most useful first; it takes as many as fit."""
-        return self._current().names
+        return self._current()[1].names
 
     def all_names(self) -> tuple[str, ...]:
         """Every name and alias of the home, for correcting misheard names."""
-        return self._current().all_names
+        return self._current()[1].all_names
 
-    def _current(self) -> _FixedPrompt:
+    def _current(self) -> tuple[House, _FixedPrompt]:
+        """The home, and its prompt, which is built again only when a name, a place or a kind changes."""
         try:
-            return self._fixed(self._house())
+            house = self._house()
         except (HomeError, StateError):
-            return _FixedPrompt((), self._with_prefix(HOME_INSTRUCTIONS))
-
-    def _fixed(self, house: House) -> _FixedPrompt:
+            return House(()), _FixedPrompt((), self._with_prefix(HOME_INSTRUCTIONS))
         last = self._last
         if last is not None and last[0] is house:
-            return last[1]
+            return last
         key = _names(house)
         if last is not None and last[1].key == key:
             fixed = last[1]
@@ -292,7 +286,7 @@ class HomePrompt:
                 all_names,
             )
         self._last = house, fixed
-        return fixed
+        return self._last
 
     def _with_prefix(self, instructions: str) -> str:
         return "\n".join(filter(None, (self._before, instructions)))

@@ -223,7 +223,7 @@ class ToolExecutor:
     ) -> ToolResult:
         call, resolution = resolved.call, _unless_raised(resolved.resolution)
         if tool is not resolved.tool:  # its plugin was reloaded meanwhile
-            raise _changed()
+            raise _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
         if resolution.answer is not None:
             return self._answer(call, resolution.answer)
         level = self._rule.level(tool, resolution.targets)
@@ -245,7 +245,7 @@ class ToolExecutor:
         refreshed = guarded(lambda: refresh(resolution))
         now: Resolution | None = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
         if now is None or stricter(level, self._rule.level(tool, now.targets)) != level:
-            raise _changed()
+            raise _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
         return now
 
     def _tool(self, name: str) -> Tool:
@@ -359,10 +359,6 @@ def _unless_raised(value: _Value | Raised) -> _Value:
         raise _CallRejected("internal_error", f"internal_error: {value.kind}: {value.message}".removesuffix(": "))
     code = _CODES.get(value.kind, "tool_error")
     raise _CallRejected(code, value.message, speech=None if code == "bad_request" else value.message)
-
-
-def _changed() -> _CallRejected:
-    return _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
 
 
 def _error(call: ToolCall, code: ErrorCode, text: str) -> ToolResult:

@@ -55,15 +55,7 @@ _MAX_QUESTION_VALUE_CHARS = 60
 _LEVELS: tuple[ConfirmLevel, ...] = get_args(ConfirmLevel)
 
 # Safety-relevant targets in Home Assistant's terms: a domain, or a domain and a device class.
-SAFETY: Mapping[str, ConfirmLevel] = {
-    "lock": "voice",
-    "alarm_control_panel": "voice",
-    "siren": "voice",
-    "cover.door": "voice",
-    "cover.garage": "voice",
-    "cover.gate": "voice",
-    "valve.gas": "voice",
-}
+_SAFETY_TARGETS = word_set("lock alarm_control_panel siren cover.door cover.garage cover.gate valve.gas")
 # A tool without `confirm` is judged by its name too: buying, deleting, sending, opening.
 _RISKY_TOOL_WORDS = word_set(
     "buy purchase order pay checkout transfer subscribe delete erase wipe purge format uninstall send email mail sms "
@@ -109,13 +101,11 @@ class ConfirmationPolicy:
             return self.domains[exact]
         # A setting for all covers does not relax the garage; that needs `cover.garage`.
         if domain in self.domains:
-            return stricter(self.domains[domain], SAFETY.get(exact, "never"))
-        if exact in SAFETY or domain in SAFETY:
-            return stricter(SAFETY.get(exact, "never"), SAFETY.get(domain, "never"))
+            return stricter(self.domains[domain], "voice" if exact in _SAFETY_TARGETS else "never")
         words = _words(target.name)
         opens = domain in _RELAYS and not _RISKY_ENTITY_WORDS.isdisjoint(words[-1:])
         hides = domain in _SCRIPTS and not (_RISKY_TOOL_WORDS | _RISKY_ENTITY_WORDS).isdisjoint(words)
-        return "voice" if opens or hides else "never"
+        return "voice" if exact in _SAFETY_TARGETS or domain in _SAFETY_TARGETS or opens or hides else "never"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from edgevox.core.events import Event, InstantWordHeard, ModelStarted
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.dialogue import AlarmState, BuiltinCommands, ConfirmationDialog, Pipeline
-from edgevox.home.alarms import DueAlarm
+from edgevox.home import DueAlarm
 from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import LOCAL, PendingConfirmation
 from tests.cli.command import BOUND_S, environment

@@ -25,7 +25,7 @@ from edgevox.dialogue import (
     Transcriber,
     VoiceLoop,
 )
-from edgevox.home.alarms import AlarmSchedule
+from edgevox.home import AlarmSchedule
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.testing import ScriptedModel

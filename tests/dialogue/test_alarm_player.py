@@ -17,7 +17,7 @@ from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
 from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
 from edgevox.dialogue.earcons import RATE_HZ, timer_chime
-from edgevox.home.alarms import AlarmSchedule, DueAlarm
+from edgevox.home import AlarmSchedule, DueAlarm
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer

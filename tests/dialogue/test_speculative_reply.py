@@ -26,7 +26,7 @@ from edgevox.core.events import (
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmState, BuiltinCommands, Pipeline, Synthesizer, Transcriber, VoiceLoop
-from edgevox.home.alarms import DueAlarm
+from edgevox.home import DueAlarm
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import Speech, tool
 from tests.dialogue.fake_stt import FakeStt

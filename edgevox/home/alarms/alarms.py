@@ -23,7 +23,6 @@ Kind: TypeAlias = Literal["alarm", "reminder"]
 
 ALARMS_FILE = "alarms.json"
 MAX_ALARMS = 100
-_DAY = timedelta(days=1)
 
 
 class Alarm(BaseModel):
@@ -55,9 +54,7 @@ class Alarm(BaseModel):
 
     def rings_s(self, zone: tzinfo) -> float:
         """The next ring time in seconds since 1970."""
-        if self.snoozed_until_s is not None:
-            return self.snoozed_until_s
-        return self._meant_s(zone)
+        return self._meant_s(zone) if self.snoozed_until_s is None else self.snoozed_until_s
 
     def rings(self, zone: tzinfo) -> datetime:
         """The next ring time."""
@@ -135,11 +132,9 @@ class Alarms:
     def done(self, alarm_id: str) -> None:
         """Remove one that has rung, or move it to its next day. One that is not due is unchanged."""
         alarm = self._due_one(alarm_id)
-        if alarm is None:
-            return
-        if alarm.repeat:
+        if alarm is not None and alarm.repeat:
             self._replace(self._moved_on(alarm, after=self.now()))
-        else:
+        elif alarm is not None:
             self.cancel(alarm)
 
     def snooze(self, alarm_id: str, seconds: float) -> None:
@@ -175,7 +170,7 @@ class Alarms:
             at = datetime.combine(day, alarm.at.time())
             if alarm.rings_on(day, self.zone) and wall_s(at, self.zone) > after.timestamp():
                 break
-            day += _DAY
+            day += timedelta(days=1)
         skipped = tuple(skip for skip in alarm.skipped if skip > day)
         return alarm.model_copy(update={"at": at, "skipped": skipped, "snoozed_until_s": None, "reckoned": None})
 

@@ -1,12 +1,7 @@
 """A parsed time expression, and its resolution to a moment in the machine's time zone.
 
-An hour without am or pm means the next one, with these exceptions:
-
-- Alarms wake people: four to half past eleven mean the morning ("seven", said at eight in the morning, is
-  tomorrow), unless it is a nap: said at midday, and at most three hours ahead. Twelve is noon.
-- Reminders are for the day: "six", said at ten, is 18:00, and "three", said in the evening, is 15:00 the next
-  day. Hours before six in the morning are meant only if said during them. With a day ("tomorrow at six") it
-  is the one between seven in the morning and seven in the evening.
+docs/guide/timers.md has the rules for an hour without am or pm. Alarms wake people: twelve is noon, and an hour from
+four on is in the morning. Reminders are for the day: hours before six are meant only if said during them.
 
 Local times compare by wall clock, which is wrong in the repeated hour: compare POSIX seconds.
 """

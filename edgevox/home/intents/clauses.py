@@ -19,6 +19,7 @@ from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
+from edgevox.core.words import word_set
 from edgevox.home.alarms.time_expression import PastTime, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase
@@ -74,14 +75,9 @@ _FILLER_OF_KEPT = _pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b"
 
 # --- times and conditions
 
-_TIME_STARTS = frozenset(
-    {
-        "in", "at", "on", "after", "by", "tomorrow", "tonight", "today", "this", "next", "every", "each", "daily",
-        "weekdays", "later",
-    }
-)  # fmt: skip
+_TIME_STARTS = word_set("in at on after by tomorrow tonight today this next every each daily weekdays later")
 _IDIOM = _pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
-_LENGTH_STARTS = frozenset({"for", "until", "till"})
+_LENGTH_STARTS = word_set("for until till")
 _SUN = _pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
 _CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
 _NO_CONDITION = r"(?:you|that|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"

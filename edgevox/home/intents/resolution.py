@@ -63,8 +63,7 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
 
 def refresh_intent(tool: str, intent: ResolvedIntent, house: House) -> ResolvedIntent | None:
     """The same entities, found by id, in their current state; None when one is gone."""
-    by_id = {entity.id: entity for entity in house.entities}
-    entities = tuple(by_id[entity.id] for entity in intent.entities if entity.id in by_id)
+    entities = tuple(filter(None, (house.entity(entity.id) for entity in intent.entities)))
     if len(entities) < len(intent.entities) or (intent.area and house.area(intent.area.id) is None):
         return None
     return dataclasses.replace(intent, targets=_targets(tool, intent.arguments, entities), entities=entities)

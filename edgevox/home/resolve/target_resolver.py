@@ -9,8 +9,6 @@ Ways to match, best first; the first that finds anything decides, and nothing is
 5. all of this again with misheard words corrected
 
 Several entities where one was asked for give a question; a plural means all of them.
-
-Handlers act on the result, and the confirmation policy looks at it before.
 """
 
 from __future__ import annotations

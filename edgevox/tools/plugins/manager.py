@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from pydantic import RootModel
 
@@ -199,7 +199,8 @@ class Plugins:
                 f"it was written for version {loaded.api_version!r} of the plugin API; this is version {API_VERSION}",
                 hint="update the plugin, or EdgeVox",
             )
-        host = PluginHost(plugin.name, self._table(plugin.name), plugin.given, lambda tool: self._offer(plugin, tool))
+        settings = {key: value for key, value in self._settings.table(plugin.name).items() if key != "enabled"}
+        host = PluginHost(plugin.name, MappingProxyType(settings), plugin.given, lambda tool: self._offer(plugin, tool))
         returned = loaded.register(host)
         if inspect.iscoroutine(returned):
             returned.close()
@@ -207,10 +208,6 @@ class Plugins:
                 "its register function is async",
                 hint="write `def register(host):`, and await things in host.on_start(...)",
             )
-
-    def _table(self, name: str) -> Mapping[str, Any]:
-        table = self._settings.table(name)
-        return MappingProxyType({key: value for key, value in table.items() if key != "enabled"})
 
     def _offer(self, plugin: _Plugin, tool: Tool) -> None:
         adjusted = self._adjust(tool)
