@@ -16,7 +16,7 @@ from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.llm.hooks_slm.result_text import outcome_sentence, turn_note, turn_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.llm.tool_parsers.base import OfferedTools
-from edgevox.llm.tool_parsers.coerce import properties_of
+from edgevox.llm.tool_parsers.coerce import properties_of, required_of
 
 _MAX_OPTIONAL = 8
 _MAX_CHOICES = 10
@@ -33,7 +33,7 @@ _KINDS = {
 
 def explained(tool: str, schema: Mapping[str, Any]) -> str:
     """Describe all parameters of the tool."""
-    properties, needed = properties_of(schema), required(schema)
+    properties, needed = properties_of(schema), required_of(schema)
     optional = [_parameter(name, slot) for name, slot in properties.items() if name not in needed]
     if len(optional) > _MAX_OPTIONAL:
         optional[_MAX_OPTIONAL:] = ["others"]
@@ -46,13 +46,7 @@ def explained(tool: str, schema: Mapping[str, Any]) -> str:
 def needs(schema: Mapping[str, Any]) -> str:
     """Describe the required parameters of a tool that has some."""
     properties = properties_of(schema)
-    return f"needs {listed([_parameter(name, properties.get(name)) for name in required(schema)], 'and')}"
-
-
-def required(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the required parameters."""
-    names = schema.get("required")
-    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
+    return f"needs {listed([_parameter(name, properties.get(name)) for name in required_of(schema)], 'and')}"
 
 
 def _parameter(name: str, schema: object) -> str:
@@ -161,7 +155,7 @@ class SchemaError(_OfferHook):
 
 def _missing(offered: OfferedTools, call: ToolCall) -> tuple[str, ...]:
     """Return the required parameters of a call that has no arguments."""
-    return required(offered.schema(call.name) or {}) if _arguments(call) in (None, {}) else ()
+    return required_of(offered.schema(call.name) or {}) if _arguments(call) in (None, {}) else ()
 
 
 def _arguments(call: ToolCall) -> object:

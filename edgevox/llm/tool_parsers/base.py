@@ -29,9 +29,7 @@ class OfferedTools:
         self._schemas: dict[str, Mapping[str, Any]] = {}
         for tool in tools or ():
             function = tool.get("function", tool)
-            if type(function) is not dict and not isinstance(function, Mapping):
-                continue
-            name = function.get("name")
+            name = function.get("name") if isinstance(function, dict | Mapping) else None
             if isinstance(name, str) and name:
                 schema = function.get("parameters") or function.get("input_schema")
                 self._schemas[name] = schema if isinstance(schema, dict | Mapping) else {}

@@ -193,10 +193,7 @@ class _Coercion:
                 fitted[name] = settle(value)
                 if extra is False:
                     self._problems.append(f"{path}{name} is not a parameter")
-        required = schema.get("required")
-        for name in required if isinstance(required, list | tuple) else ():
-            if isinstance(name, str) and name not in fitted:
-                self._problems.append(f"{path}{name} is missing")
+        self._problems += [f"{path}{name} is missing" for name in required_of(schema) if name not in fitted]
         return fitted
 
     def _value(self, value: JsonValue, schema: object, path: str) -> JsonValue:
@@ -298,6 +295,12 @@ def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schemas of an object's members by name."""
     properties = schema.get("properties")
     return properties if _is_mapping(properties) else {}
+
+
+def required_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of an object's required members."""
+    names = schema.get("required")
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list | tuple) else ()
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:

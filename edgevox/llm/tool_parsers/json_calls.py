@@ -60,9 +60,8 @@ def _with_arguments(name: str, arguments: JsonValue, raw: str, call_id: str | No
     if arguments is None or arguments == []:
         arguments = {}
     if not isinstance(arguments, Mapping):
-        return RawCall(
-            name, {}, raw, call_id, problem=f"the arguments are not an object but {json.dumps(arguments)[:40]}"
-        )
+        problem = f"the arguments are not an object but {json.dumps(arguments)[:40]}"
+        return RawCall(name, {}, raw, call_id, problem=problem)
     return RawCall(name, arguments, raw, call_id)
 
 

@@ -143,7 +143,6 @@ class StreamingToolParser:
         self._body: Body | None = None
         self._carry = ""
         self._held: list[str] = []
-        self._marker = ""
         self._no_bare = 0
         self._patience = _PATIENCE
         self._ends_inside_strings = False
@@ -266,7 +265,6 @@ class StreamingToolParser:
         reads = self._plan.reads_fences and not self._no_bare and self._patience > 0
         if reads and not self._in_fence and self._style is None:
             self._intake.note("a code block: read as calls if it contains nothing else")
-            self._marker = FENCE
             self._body = FencedCalls(self._opening(FENCE))
             return
         self._in_fence = not self._in_fence
@@ -287,7 +285,6 @@ class StreamingToolParser:
 
     def _open(self, marker: str, readers: Readers) -> None:
         self._intake.note("%r may begin a call: %s", marker, ", ".join(readers))
-        self._marker = marker
         self._body = open_first(self._opening(marker), [detector.open for detector in readers.values()])
 
     def _close_region(self, body: Body) -> None:
@@ -298,12 +295,12 @@ class StreamingToolParser:
         self._start_gap()
 
     def _refuse_region(self, body: Body) -> None:
-        self._intake.note("no call follows %r", self._marker)
-        if self._marker == FENCE:
-            self._in_fence = True
+        marker = body.opening.marker
+        self._intake.note("no call follows %r", marker)
+        self._in_fence = self._in_fence or marker == FENCE
         self._no_bare = max(self._no_bare, body.spent)
-        self._patience -= 1 if self._marker in self._plan.bare and not body.spent else _PARSED_REFUSAL
-        self._say(self._marker)
+        self._patience -= 1 if marker in self._plan.bare and not body.spent else _PARSED_REFUSAL
+        self._say(marker)
 
     def _start_gap(self) -> None:
         self._gap, self._before = True, ""

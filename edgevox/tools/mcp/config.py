@@ -26,7 +26,7 @@ from edgevox.core.files import Folders, write_atomic
 CONFIG_FILE = "mcp.json"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
-_TELLS_A_SECRET = re.compile(r"token|key|secret|passw|auth|cookie|credential", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"token|key|secret|passw|auth|cookie|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _id_of(command: str, others: tuple[ServerSpec, ...]) -> str:
 
 
 def _shown_value(name: str, value: str) -> str:
-    is_hidden = _TELLS_A_SECRET.search(name) and _VARIABLE.search(value) is None
+    is_hidden = _SECRET_NAME.search(name) and _VARIABLE.search(value) is None
     return "…" if is_hidden else shlex.quote(value)
 
 

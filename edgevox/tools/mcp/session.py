@@ -42,11 +42,7 @@ class McpSession:
 
     def __init__(self, client: Client, process: Process) -> None:
         self._client = client
-        self._process = process
-
-    @property
-    def problem(self) -> str:
-        return self._process.problem or self._process.stderr_tail
+        self.process = process
 
     async def tools(self) -> tuple[Definition, ...]:
         """List the tools. Raises SessionLost."""
@@ -114,8 +110,8 @@ async def connected(
             yield McpSession(client, process)
     except (MCPError, BaseExceptionGroup) as error:
         # For a server that died the SDK reports only a closed connection; its stderr may have the reason.
-        if why := process.problem or process.stderr_tail:
-            raise SessionLost(why) from error
+        if process.reason:
+            raise SessionLost(process.reason) from error
         raise
 
 

@@ -6,10 +6,11 @@ Every failure of a server and of the SDK is contained here.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from edgevox.core.errors import ToolError
@@ -133,7 +134,7 @@ class ServerSupervisor:
                 await self._serve(session)
             except SessionLost as error:
                 # Ending it takes a moment, in which it must not be called.
-                self._set_unavailable(reason := session.problem or str(error))
+                self._set_unavailable(reason := session.process.reason or str(error))
                 raise SessionLost(reason) from error
             finally:
                 self._session = None
@@ -193,7 +194,7 @@ class StartSlots:
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(_STARTS_AT_ONCE)
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def turn(self) -> AsyncGenerator[None, None]:
         """Hold a slot inside the block, for a limited time: a silent server does not block the others."""
         await self._places.acquire()
@@ -208,9 +209,7 @@ class StartSlots:
 
 
 async def _wait_for(event: asyncio.Event, timeout_s: float) -> bool:
-    try:
+    with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(timeout_s):
             await event.wait()
-    except TimeoutError:
-        return False
-    return True
+    return event.is_set()

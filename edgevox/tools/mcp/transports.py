@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -71,21 +72,18 @@ _CHUNK_PAUSE_S = 0.01
 _END_S = 1.0
 
 
+@dataclass(slots=True)
 class Process:
-    """The state of a server's process: protocol problem and stderr."""
+    """The state of a server's process: its protocol problem and the end of its stderr."""
 
-    def __init__(self) -> None:
-        self.problem = ""
-        self._errors = b""
+    problem: str = ""
+    errors: bytes = b""
 
     @property
-    def stderr_tail(self) -> str:
-        """The last line of its stderr."""
-        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].strip()[:200] if lines else ""
-
-    def add_errors(self, chunk: bytes) -> None:
-        self._errors = (self._errors + chunk)[-_STDERR_TAIL_BYTES:]
+    def reason(self) -> str:
+        """Why it failed, as far as known: the problem, or the last line of its stderr."""
+        lines = self.errors.decode("utf-8", "replace").strip().splitlines() or [""]
+        return self.problem or lines[-1].strip()[:200]
 
 
 @asynccontextmanager
@@ -140,13 +138,12 @@ async def _started(spec: StdioServer) -> asyncio.subprocess.Process:
 async def _messages(output: asyncio.StreamReader) -> AsyncIterator[tuple[int, SessionMessage | None]]:
     """The size and content of each line; None for an invalid one. Raises ValueError for a line beyond the limit."""
     while line := await output.readline():
+        message = None
         try:
             message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
             _log.debug("no message: %r", line[:200])
-            yield len(line), None
-        else:
-            yield len(line), message
+        yield len(line), message
 
 
 async def _forward(
@@ -184,7 +181,7 @@ async def _write(input_: asyncio.StreamWriter, to_send: MemoryObjectReceiveStrea
 
 async def _read_errors(errors: asyncio.StreamReader, process: Process) -> None:
     while chunk := await errors.read(_CHUNK_BYTES):
-        process.add_errors(chunk)
+        process.errors = (process.errors + chunk)[-_STDERR_TAIL_BYTES:]
         await asyncio.sleep(_CHUNK_PAUSE_S)
 
 
