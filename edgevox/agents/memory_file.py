@@ -233,7 +233,11 @@ def _errors_explained(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, Timeout, *_TROUBLE) as error:
-        raise _unusable(path, error) from error
+        if _is_broken(error):
+            hint = "edgevox run sets it aside and creates a new one"
+            raise MemoryBroken(f"{path} is damaged: {error}", hint=hint) from error
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise StateError(f"conversations cannot be stored in {path}: {reason}", hint=_HINT) from error
 
 
 def _set_aside(path: Path) -> Path:
@@ -263,10 +267,3 @@ def _readable(rows: Iterable[Any]) -> Iterator[TurnRecord]:
             yield TurnRecord(turn_id, conversation, float(at_s), source, finish_reason, messages_from_json(messages))
         except ValueError:
             continue
-
-
-def _unusable(path: Path, error: Exception) -> StateError:
-    if _is_broken(error):
-        return MemoryBroken(f"{path} is damaged: {error}", hint="edgevox run sets it aside and creates a new one")
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return StateError(f"conversations cannot be stored in {path}: {reason}", hint=_HINT)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from edgevox.app.model_selection import ModelSelection
 from edgevox.config import Settings
@@ -54,9 +54,6 @@ class EngineHealth:
         unknown = {"detail": "", "restarts": 0}
         return {name: {**self._known.get(name, unknown), "state": state} for name, state in states.items()}
 
-
-if TYPE_CHECKING:
-    from edgevox.llm.remote import RemoteModel
 
 ALL: tuple[EngineName, ...] = ("llm", "stt", "tts")
 
@@ -126,7 +123,17 @@ class Engines:
     def llm(self) -> HostedEngine[ChatRequest, ChatReply]:
         llm = self.settings.llm
         if llm.remote_url is not None:
-            return self._remote_model(llm.remote_url)
+            # Imported here because few use it.
+            from edgevox.llm.remote import RemoteModel, read_key
+
+            return RemoteModel(
+                llm.remote_url,
+                llm.remote_model,
+                kind=llm.remote_kind,
+                key=read_key(llm, os.environ),
+                extra=json.loads(llm.remote_extra),
+                limits=self._llm_limits,
+            )
         files = self.models.llm()
         engine = LlamaEngine(
             files.model,
@@ -220,19 +227,6 @@ class Engines:
     def _llm_limits(self) -> EngineLimits:
         limits = self.settings.engines
         return EngineLimits(limits.start_timeout_s, limits.first_token_timeout_s, limits.token_timeout_s)
-
-    def _remote_model(self, url: str) -> RemoteModel:
-        from edgevox.llm.remote import RemoteModel, read_key
-
-        llm = self.settings.llm
-        return RemoteModel(
-            url,
-            llm.remote_model,
-            kind=llm.remote_kind,
-            key=read_key(llm, os.environ),
-            extra=json.loads(llm.remote_extra),
-            limits=self._llm_limits,
-        )
 
 
 def _threads(wanted: int | str, planned: int) -> int:

@@ -197,8 +197,19 @@ class AssistantRuntime:
             barge_in=BargeInSelector(duplex, self.settings.audio.vad_aggressiveness).now,
             wake_state=wake_state,
         )
-        if audio_source.live:
-            self._play_earcons(pipeline, lambda: loop.is_in_speech, lambda: duplex() != "half")
+        sounds, speech_output = self.settings.sounds, pipeline.speech_output
+        has_earcons = bool(sounds.chimes or sounds.apologise or sounds.acknowledge_after_s)
+        if audio_source.live and speech_output is not None and has_earcons:
+            earcons = Earcons(
+                pipeline,
+                speech_output,
+                sounds,
+                languages=self.engines.languages,
+                is_spoken_to=lambda: loop.is_in_speech,
+                hears_over_itself=lambda: duplex() != "half",
+            )
+            self._running.push_async_callback(earcons.close)
+            self._running.enter_context(self.bus.listening(earcons))
         return loop
 
     def alarm_player(self, pipeline: Pipeline) -> AlarmPlayer | None:
@@ -288,22 +299,6 @@ class AssistantRuntime:
             home_context = HomeContext(self.settings, self.preset, toolbox)
             await toolbox.start()
             self.home_context = home_context
-
-    def _play_earcons(
-        self, pipeline: Pipeline, is_spoken_to: Callable[[], bool], hears_over_itself: Callable[[], bool]
-    ) -> None:
-        sounds = self.settings.sounds
-        if pipeline.speech_output is not None and (sounds.chimes or sounds.apologise or sounds.acknowledge_after_s):
-            earcons = Earcons(
-                pipeline,
-                pipeline.speech_output,
-                sounds,
-                languages=self.engines.languages,
-                is_spoken_to=is_spoken_to,
-                hears_over_itself=hears_over_itself,
-            )
-            self._running.push_async_callback(earcons.close)
-            self._running.enter_context(self.bus.listening(earcons))
 
     def _wake_state(self) -> tuple[WakeState, Transcriber]:
         """Return the wake state and a transcriber that removes the wake phrase."""

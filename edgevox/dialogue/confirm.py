@@ -44,19 +44,13 @@ _ON_SCREEN = "I need your answer on the screen for that."
 _LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
 
 
-class AnswerListener:
-    """Receives the spoken answer after the question has been played."""
-
-    def __init__(self) -> None:
-        self._heard: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+class AnswerListener(asyncio.Future[str | None]):
+    """The spoken answer, which comes after the question has been played."""
 
     def hear(self, text: str | None) -> None:
         """Pass the transcript; "" if the answer could not be transcribed, None if none was spoken in time."""
-        if not self._heard.done():
-            self._heard.set_result(text)
-
-    async def heard(self) -> str | None:
-        return await self._heard
+        if not self.done():
+            self.set_result(text)
 
 
 class OpenQuestion:
@@ -90,7 +84,7 @@ class OpenQuestion:
         """Wait for a spoken answer; None if there is none."""
         self.listening = AnswerListener()
         try:
-            return await self.listening.heard()
+            return await self.listening
         finally:
             self.listening = None
 

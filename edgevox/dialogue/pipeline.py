@@ -147,12 +147,12 @@ class Pipeline:
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
         """Transcribe speech outside a turn; "" if it cannot be transcribed."""
         assert self._transcriber is not None
-        heard = await speculative.transcript() if speculative else None
+        transcript = await speculative.transcript() if speculative else None
         try:
-            heard = heard or await self._transcriber.transcribe(audio, CancelFlag())
+            transcript = transcript or await self._transcriber.transcribe(audio, CancelFlag())
         except EdgevoxError:
             return ""  # the next turn reports the error
-        return heard.text
+        return transcript.text
 
     def transcribe_speculatively(
         self, audio: Audio, on_ready: Callable[[], None] = lambda: None
@@ -210,20 +210,20 @@ class Pipeline:
             with self._open(turn, "voice", last_voiced_s) as is_ringing:
                 self._publish(events.SpeechEnded(turn_id=turn.id, at_s=last_voiced_s, dropped_samples=dropped_samples))
                 self._publish(events.EndpointReached(turn_id=turn.id))
-                heard = await self._transcript(audio, turn, speculative)
-                if not heard.text:
-                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=heard.dropped or ""))
+                transcript = await self._transcript(audio, turn, speculative)
+                if not transcript.text:
+                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=transcript.dropped or ""))
                     return None
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
                 return await self._reply(
-                    heard.text,
+                    transcript.text,
                     turn,
                     "voice",
-                    spoken=heard.language,
+                    spoken=transcript.language,
                     is_ringing=is_ringing,
-                    is_doubted=self._doubts(heard),
+                    is_doubted=self._doubts(transcript),
                 )
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
@@ -231,13 +231,13 @@ class Pipeline:
         if speculative is not None:
             started_s, audio_s = speculative.started_s, speculative.audio_s
             self._publish(events.TranscriptionStarted(turn_id=turn.id, at_s=started_s, audio_s=audio_s, early=True))
-            if (heard := await speculative.transcript()) is not None:
-                self._publish(_ready(heard, turn.id, speculative.ready_s))
-                return heard
+            if (transcript := await speculative.transcript()) is not None:
+                self._publish(_ready(transcript, turn.id, speculative.ready_s))
+                return transcript
         self._publish(events.TranscriptionStarted(turn_id=turn.id, audio_s=audio.duration_s))
-        heard = await self._transcriber.transcribe(audio, turn.cancel)
-        self._publish(_ready(heard, turn.id, time.monotonic()))
-        return heard
+        transcript = await self._transcriber.transcribe(audio, turn.cancel)
+        self._publish(_ready(transcript, turn.id, time.monotonic()))
+        return transcript
 
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
@@ -291,8 +291,8 @@ class Pipeline:
         self._end(turn, result.reply, result.spoken_prefix)
         return result
 
-    def _doubts(self, heard: Transcript | None) -> bool:
-        return heard is not None and heard.confidence < self._ask_below
+    def _doubts(self, transcript: Transcript | None) -> bool:
+        return transcript is not None and transcript.confidence < self._ask_below
 
     async def _drop_speculative_reply(self) -> None:
         if self._speculative_reply is not None:
@@ -318,12 +318,12 @@ class Pipeline:
         self._publish(events.TurnEnded(turn_id=turn.id, outcome=outcome, reply=reply))
 
 
-def _ready(heard: Transcript, turn_id: str, at_s: float) -> events.TranscriptReady:
+def _ready(transcript: Transcript, turn_id: str, at_s: float) -> events.TranscriptReady:
     return events.TranscriptReady(
         turn_id=turn_id,
         at_s=at_s,
-        text=heard.text,
-        language=heard.language,
-        dropped=heard.dropped,
-        confidence=heard.confidence,
+        text=transcript.text,
+        language=transcript.language,
+        dropped=transcript.dropped,
+        confidence=transcript.confidence,
     )

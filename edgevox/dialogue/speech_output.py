@@ -206,8 +206,10 @@ class SpeechOutput:
                     async with aclosing(self._interjected(self._interjections.popleft())) as interjected:
                         async for sound in interjected:
                             yield sound
-                if not following.done():
-                    await self._until_more(following)
+                if not following.done():  # wait until the passage continues or something is interjected
+                    self._on_interjection.clear()
+                    following.add_done_callback(lambda _done: self._on_interjection.set())
+                    await self._on_interjection.wait()
                     continue
                 own = following.result()
                 if own is None:
@@ -230,12 +232,6 @@ class SpeechOutput:
             interjection.end(is_given=True)
         finally:
             interjection.end(is_given=False)
-
-    async def _until_more(self, following: asyncio.Task[Audio | None]) -> None:
-        """Wait until the passage continues or something is interjected."""
-        self._on_interjection.clear()
-        following.add_done_callback(lambda _done: self._on_interjection.set())
-        await self._on_interjection.wait()
 
     def _refuse_interjections(self) -> None:
         interjections, self._interjections = self._interjections or (), None

@@ -56,10 +56,10 @@ class TranscriptTap(Transcriber):
         self._on_transcript = on_transcript
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
-        heard = await self._transcriber.transcribe(audio, cancel)
+        transcript = await self._transcriber.transcribe(audio, cancel)
         if not cancel.is_set():
-            self._on_transcript(heard)
-        return heard
+            self._on_transcript(transcript)
+        return transcript
 
 
 NO_WAKE_PHRASE = "no wake phrase"
@@ -117,13 +117,13 @@ class WakePhraseFilter(Transcriber):
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         is_awake = self._wake_state.is_awake
-        heard = await self._transcriber.transcribe(audio, cancel)
-        if not heard.text:
-            return heard
-        rest = self._phrase.rest_of(heard.text)
+        transcript = await self._transcriber.transcribe(audio, cancel)
+        if not transcript.text:
+            return transcript
+        rest = self._phrase.rest_of(transcript.text)
         if rest is None:
             # Privacy: speech that is not addressed to the assistant is not kept.
-            return heard if is_awake else dataclasses.replace(heard, text="", dropped=NO_WAKE_PHRASE)
+            return transcript if is_awake else dataclasses.replace(transcript, text="", dropped=NO_WAKE_PHRASE)
         if self._wake_state.is_listening and not cancel.is_set():
             self._wake_state.call()
-        return dataclasses.replace(heard, text=rest, dropped=None if rest else WAKE_PHRASE_ONLY)
+        return dataclasses.replace(transcript, text=rest, dropped=None if rest else WAKE_PHRASE_ONLY)

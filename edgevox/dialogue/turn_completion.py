@@ -179,16 +179,16 @@ AFTER_UNCLEAR = 1.5
 AFTER_UNFINISHED = 2.4
 
 
-def completion_of(heard: Transcript | None) -> TurnCompletion | None:
+def completion_of(transcript: Transcript | None) -> TurnCompletion | None:
     """The completion of a transcript; None if there is none yet or its language is not English.
 
     An empty transcript is unfinished: speech has begun and will continue.
     """
-    if heard is not None and not heard.text:
+    if transcript is not None and not transcript.text:
         return "unfinished"
-    if heard is None or heard.language != ENGLISH:
+    if transcript is None or transcript.language != ENGLISH:
         return None
-    return classify_completion(heard.text)
+    return classify_completion(transcript.text)
 
 
 def hangovers(finished: TurnCompletion | None, *, is_transcribing: bool, is_ready: bool) -> float:

@@ -148,12 +148,12 @@ class TurnQueue:
         speculative = utterance.speculative or self._pipeline.transcribe_speculatively(utterance.audio)
         if before is not None:
             await asyncio.wait((before,))
-        heard = await speculative.transcript()
-        if heard is not None and heard.text:
+        transcript = await speculative.transcript()
+        if transcript is not None and transcript.text:
             self._answer_next(replace(utterance, speculative=speculative))
         else:
             speculative.abandon()
-            self._publish(SpeechDropped(reason=(heard and heard.dropped) or "not understood"))
+            self._publish(SpeechDropped(reason=(transcript and transcript.dropped) or "not understood"))
 
     async def _read_answer(self, listening: AnswerListener, utterance: Utterance) -> None:
         text = await self._pipeline.transcribe_text(utterance.audio, utterance.speculative)

@@ -15,17 +15,8 @@ from edgevox.app.control.protocol import Ask, Request, Say, SimpleRequest, audio
 from edgevox.app.control.server import ControlConnection
 from edgevox.app.service import AssistantService, ServiceSession
 from edgevox.config import Settings
+from edgevox.core import events
 from edgevox.core.errors import ControlError, OtherSettings
-from edgevox.core.events import (
-    AttentionChanged,
-    ConfirmationRequired,
-    ReplyDelta,
-    SpeechDropped,
-    SpeechStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnStarted,
-)
 from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
@@ -46,13 +37,13 @@ async def _watch(service: AssistantService, connection: ControlConnection) -> Js
 
 async def _watch_session(service: AssistantService, session: ServiceSession, connection: ControlConnection) -> None:
     level_due_s = status_due_s = time.monotonic()
-    with session.runtime.bus.subscription() as events:
+    with session.runtime.bus.subscription() as subscription:
         while service.session is session:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LEVEL_EVERY_S):
-                    event = await events.next()
+                    event = await subscription.next()
                 record = session.runtime.records.last
-                if isinstance(event, TurnEnded) and record is not None and record.turn_id == event.turn_id:
+                if isinstance(event, events.TurnEnded) and record is not None and record.turn_id == event.turn_id:
                     await connection.send("turn", record=dataclasses.asdict(record))
                 await connection.send("event", **event_to_note(event))
             now_s = time.monotonic()
@@ -138,17 +129,17 @@ async def _ask(session: ServiceSession, request: Ask, connection: ControlConnect
     turn = Turn()
     runtime = session.runtime
     pipeline = runtime.pipeline()
-    with runtime.bus.subscription() as events:
+    with runtime.bus.subscription() as subscription:
         async with background_task(pipeline.answer(request.text, turn)) as answering:
             try:
                 async with _answers(pipeline, request, connection):
-                    async for event in events:
+                    async for event in subscription:
                         match event:
-                            case ReplyDelta(turn_id=turn.id, text=text):
+                            case events.ReplyDelta(turn_id=turn.id, text=text):
                                 await connection.send("delta", text=text)
-                            case ConfirmationRequired(turn_id=turn.id, question=question):
+                            case events.ConfirmationRequired(turn_id=turn.id, question=question):
                                 await connection.send("question", text=question)
-                            case TurnEnded(turn_id=turn.id):
+                            case events.TurnEnded(turn_id=turn.id):
                                 break
                 result = await answering
             finally:
@@ -210,23 +201,23 @@ async def _talk(service: AssistantService, connection: ControlConnection) -> Jso
     was_muted = service.is_muted
     service.mute(is_muted=False)
     try:
-        with session.runtime.bus.subscription() as events:
+        with session.runtime.bus.subscription() as subscription:
             session.loop.wake_state.talk()
             await connection.send("listening", is_muted=was_muted)
             async with asyncio.timeout(_SPEAKS_WITHIN_S) as patience:
-                async for event in events:
+                async for event in subscription:
                     match event:
-                        case SpeechStarted() | TurnStarted():
+                        case events.SpeechStarted() | events.TurnStarted():
                             patience.reschedule(asyncio.get_running_loop().time() + _ANSWERED_WITHIN_S)
-                        case TranscriptReady(text=text) if text:
+                        case events.TranscriptReady(text=text) if text:
                             await connection.send("heard", text=text)
-                        case ReplyDelta(text=text):
+                        case events.ReplyDelta(text=text):
                             await connection.send("delta", text=text)
-                        case TurnEnded(outcome=outcome, reply=reply, error=error):
+                        case events.TurnEnded(outcome=outcome, reply=reply, error=error):
                             return {"outcome": outcome, "reply": reply, "error": error}
-                        case SpeechDropped(reason=reason):
+                        case events.SpeechDropped(reason=reason):
                             return _NOTHING | {"error": reason}
-                        case AttentionChanged(attention="asleep"):
+                        case events.AttentionChanged(attention="asleep"):
                             return _NOTHING
                         case _:
                             pass

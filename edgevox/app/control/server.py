@@ -212,13 +212,16 @@ _POLL_S = 2.0
 async def persistent_server(folder: Path, listening: socket.socket, handle: Handle) -> AsyncIterator[None]:
     """Serve the socket during the block, and recreate it if it is deleted."""
     is_serving = asyncio.Event()
+    path = folder / SOCKET_NAME
 
     async def serve(listening: socket.socket) -> None:
         with ExitStack() as held:
             while True:
                 async with control_server(listening, handle):
                     is_serving.set()
-                    await _until_deleted(folder / SOCKET_NAME)
+                    own = inode(path)
+                    while inode(path) == own:  # noqa: ASYNC110  (no portable notification of deleted files)
+                        await asyncio.sleep(_POLL_S)
                 listening = await _recreate(folder, held)
 
     async with background_task(serve(listening)):
@@ -234,9 +237,3 @@ async def _recreate(folder: Path, held: ExitStack) -> socket.socket:
         except EdgevoxError as error:
             log.error("cannot recreate the control socket: %s", error)
             await asyncio.sleep(_POLL_S)
-
-
-async def _until_deleted(path: Path) -> None:
-    own = inode(path)
-    while inode(path) == own:  # noqa: ASYNC110  (no portable notification of deleted files)
-        await asyncio.sleep(_POLL_S)
