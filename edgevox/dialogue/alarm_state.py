@@ -12,6 +12,7 @@ from typing import Literal
 from edgevox.core.events import DueAlarm
 from edgevox.core.languages import duration
 from edgevox.core.turn import CancelFlag
+from edgevox.core.words import NUMBER_WORDS
 from edgevox.dialogue.builtin_commands import command_phrases, plain_words, polite_words
 
 
@@ -50,12 +51,7 @@ _AROUND_A_TIME = frozenset(
 # They mean stop alone, and nothing beside other words: "okay, five more minutes".
 _AGREEING = frozenset(("okay", "ok", "thanks"))
 
-_TO_NINETEEN = (
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60}
-_NUMBERS = {word: number for number, word in enumerate(_TO_NINETEEN, start=1)} | _TENS | {"a": 1, "an": 1}
+_NUMBERS = {NUMBER_WORDS[number]: number for number in (*range(1, 20), *range(20, 61, 10))} | {"a": 1, "an": 1}
 _FIXED_MINUTES = {"half an hour": 30, "half hour": 30, "quarter of an hour": 15, "quarter hour": 15}
 _AMOUNT = re.compile(rf"((?:\b(?:\d{{1,2}}|{'|'.join(_NUMBERS)})\b ?)+)(?:more |another )?(minute|hour)s?\b")
 _LONGEST_MINUTES = 60
