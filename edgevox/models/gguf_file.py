@@ -199,17 +199,16 @@ def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
 # --- child process
 
 
-def _main(source: str, target: str, to: str, threads: str) -> int:
+def quantise(source: str, target: str, to: str, *, threads: int, pure: bool = False) -> int:
+    """Write `source` in another type, in this process; returns 0 if that succeeded."""
     # Lazy: the parent process stays light.
     import llama_cpp as llama
 
     params = llama.llama_model_quantize_default_params()
-    params.ftype = FILE_TYPES[to]
-    params.nthread = int(threads)
+    params.ftype, params.nthread, params.pure = FILE_TYPES[to], threads, pure
     params.allow_requantize = True
-    failed: int = llama.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(params))
-    return 1 if failed else 0
+    return int(llama.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(params)))
 
 
 if __name__ == "__main__":
-    sys.exit(_main(*sys.argv[1:]))
+    sys.exit(1 if quantise(*sys.argv[1:4], threads=int(sys.argv[4])) else 0)
