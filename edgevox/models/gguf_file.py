@@ -161,14 +161,15 @@ def requantise(source: Path, target: Path, to: TargetType, *, threads: int) -> N
     """
     try:
         _write(source, target, to, threads)
-    except BaseException as error:
+    except ModelError as error:
         target.unlink(missing_ok=True)
-        if not isinstance(error, ModelError):
-            raise
         raise ModelError(
             f"{source.name} could not be converted to {to}: {error.message}",
             hint="the original still works; `edgevox models verify` checks it; is the disk full?",
         ) from error
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def llama_build() -> str:
