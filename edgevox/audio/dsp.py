@@ -26,7 +26,6 @@ class Resampler:
 
     def __init__(self, from_hz: int, to_hz: int) -> None:
         self.from_hz = from_hz
-        self.to_hz = to_hz
         self._stream = soxr.ResampleStream(from_hz, to_hz, 1, dtype="float32") if from_hz != to_hz else None
 
     @property

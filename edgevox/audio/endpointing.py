@@ -121,7 +121,8 @@ class Endpointer:
             self._outside.append(judged.is_voice)
             return self._begin() if self._is_onset() else None
         self._speech.judge(block, judged)
-        if self._speech.silent_blocks >= self._last_pause(self._speech):
+        unheard_ms = _UNHEARD_MS if self._speech.is_in_talk else 0
+        if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers + unheard_ms):
             return self._end(cut=False)
         if len(self._speech.blocks) >= self._longest:
             return self._end(cut=True)
@@ -143,11 +144,6 @@ class Endpointer:
         """Drop the current utterance but keep the noise floor."""
         self._speech = None
         self._recent.clear()
-
-    def _last_pause(self, speech: _Speech) -> int:
-        """The number of silent blocks that end the utterance."""
-        unheard_ms = _UNHEARD_MS if speech.is_in_talk else 0
-        return _blocks(self._hangover_ms * speech.hangovers + unheard_ms)
 
     def _is_onset(self) -> bool:
         window = list(self._recent)[-_ONSET_WINDOW:]

@@ -119,31 +119,23 @@ def _write(file: BinaryIO, chunks: Iterable[Audio], rate_hz: int) -> None:
     os.fsync(file.fileno())
 
 
+_BLOCK_S = 0.02
+
+
 class WavMicrophone:
     """An audio source of a file or sound, followed by `silence_s` of silence.
 
-    As fast as it is read, or with `realtime` one block every `block_ms`. Raises AudioError.
+    Blocks of 20 ms at 16 kHz, as fast as they are read, or with `realtime` one every 20 ms. Raises AudioError.
     """
 
-    def __init__(
-        self,
-        source: Path | Audio,
-        *,
-        realtime: bool = False,
-        silence_s: float = 2.0,
-        rate_hz: int = SAMPLE_RATE_HZ,
-        block_ms: int = 20,
-    ) -> None:
-        sound = read_audio(source, rate_hz) if isinstance(source, Path) else source
-        resampler = Resampler(sound.rate_hz, rate_hz)
-        silence = np.zeros(round(silence_s * rate_hz), dtype=np.float32)
+    def __init__(self, source: Path | Audio, *, realtime: bool = False, silence_s: float = 2.0) -> None:
+        sound = read_audio(source) if isinstance(source, Path) else source
+        resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
+        silence = np.zeros(round(silence_s * SAMPLE_RATE_HZ), dtype=np.float32)
         self._samples = np.concatenate((resampler.feed(sound.samples), resampler.finish(), silence))
-        self._block_s = block_ms / 1000
-        self._block_samples = rate_hz * block_ms // 1000
         self.live = realtime
         """Whether it runs in real time."""
         self._is_open = True
-        self.rate_hz = rate_hz
         self.level_dbfs = SILENCE_DBFS
         self.dropped_samples = 0
         self.delay_s = 0.0
@@ -160,14 +152,15 @@ class WavMicrophone:
     async def frames(self) -> AsyncGenerator[Audio, None]:
         """Blocks of equal length; an incomplete block at the end is dropped."""
         begun_s = asyncio.get_running_loop().time()
-        for number in range(len(self._samples) // self._block_samples):
+        block_samples = round(_BLOCK_S * SAMPLE_RATE_HZ)
+        for number in range(len(self._samples) // block_samples):
             if not self._is_open:
                 return
-            due_s = begun_s + (number + 1) * self._block_s if self.live else 0.0
+            due_s = begun_s + (number + 1) * _BLOCK_S if self.live else 0.0
             await asyncio.sleep(max(0.0, due_s - asyncio.get_running_loop().time()))
-            block = self._samples[number * self._block_samples :][: self._block_samples]
+            block = self._samples[number * block_samples :][:block_samples]
             self.level_dbfs = dbfs(block)
-            yield Audio(block, self.rate_hz)
+            yield Audio(block, SAMPLE_RATE_HZ)
 
 
 class MemorySpeaker:

@@ -156,7 +156,10 @@ class WakeGatedEndpointer:
         called = self._wake_state.feed(block, is_engaged=self._is_engaged(), is_in_speech=self._endpointer.is_in_speech)
         self._was_listening = self._wake_state.is_listening
         if called:
-            return self._begin_again(called, was_heard=was_heard)
+            self._endpointer.reset()
+            events = [event for each in called if (event := self._endpointer.feed(each))]
+            # In so short a time speech can begin, but not end.
+            return events[0] if events else SpeechResumed() if was_heard else None
         event = self._endpointer.feed(block)
         if self._was_listening:
             return event
@@ -174,9 +177,3 @@ class WakeGatedEndpointer:
 
     def reset(self) -> None:
         self._endpointer.reset()
-
-    def _begin_again(self, blocks: tuple[Audio, ...], *, was_heard: bool) -> EndpointEvent | None:
-        self._endpointer.reset()
-        events = [event for block in blocks if (event := self._endpointer.feed(block))]
-        # In so short a time speech can begin, but not end.
-        return events[0] if events else SpeechResumed() if was_heard else None

@@ -161,14 +161,15 @@ def requantise(source: Path, target: Path, to: TargetType, *, threads: int) -> N
     """
     try:
         _write(source, target, to, threads)
-    except BaseException as error:
+    except ModelError as error:
         target.unlink(missing_ok=True)
-        if not isinstance(error, ModelError):
-            raise
         raise ModelError(
             f"{source.name} could not be converted to {to}: {error.message}",
             hint="the original still works; `edgevox models verify` checks it; is the disk full?",
         ) from error
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
 
 
 def llama_build() -> str:
@@ -199,17 +200,16 @@ def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
 # --- child process
 
 
-def _main(source: str, target: str, to: str, threads: str) -> int:
+def quantise(source: str, target: str, to: str, *, threads: int, pure: bool = False) -> int:
+    """Write `source` in another type, in this process; returns 0 if that succeeded."""
     # Lazy: the parent process stays light.
     import llama_cpp as llama
 
     params = llama.llama_model_quantize_default_params()
-    params.ftype = FILE_TYPES[to]
-    params.nthread = int(threads)
+    params.ftype, params.nthread, params.pure = FILE_TYPES[to], threads, pure
     params.allow_requantize = True
-    failed: int = llama.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(params))
-    return 1 if failed else 0
+    return int(llama.llama_model_quantize(source.encode(), target.encode(), ctypes.byref(params)))
 
 
 if __name__ == "__main__":
-    sys.exit(_main(*sys.argv[1:]))
+    sys.exit(1 if quantise(*sys.argv[1:4], threads=int(sys.argv[4])) else 0)

@@ -7,7 +7,6 @@ model with random weights in every type and runs it on one thread.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import logging
 import subprocess
@@ -35,15 +34,8 @@ from edgevox.models import (
     sha256_of,
     size_text,
 )
-from edgevox.models.gguf_file import (
-    FILE_TYPES,
-    GgufHeader,
-    TargetType,
-    TensorInfo,
-    llama_build,
-    read_header,
-    requantise,
-)
+from edgevox.models.gguf_file import GgufHeader, TargetType, TensorInfo, llama_build, quantise, read_header, requantise
+from edgevox.models.speed import decode, load
 
 log = logging.getLogger(__name__)
 
@@ -184,22 +176,15 @@ def _write_model(path: Path) -> None:
 
 
 def _speed(llama: Any, path: Path) -> dict[str, float]:  # noqa: ANN401  (the bindings have no types)
-    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
-    params = llama.llama_context_default_params()
-    params.n_ctx = _CONTEXT_TOKENS
-    params.n_threads = params.n_threads_batch = 1
-    context = llama.llama_init_from_model(model, params)
-    memory = llama.llama_get_memory(context)
+    model, context = load(llama, path, context_tokens=_CONTEXT_TOKENS, threads=1)
 
     def tokens_s(batch_tokens: int, times: int) -> float:
-        array = (llama.llama_token * batch_tokens)(*range(batch_tokens))
         best_s = float("inf")
         for _ in range(_ROUNDS):
-            llama.llama_memory_clear(memory, True)
+            llama.llama_memory_clear(llama.llama_get_memory(context), True)
             began_s = time.process_time()
             for _ in range(times):
-                if llama.llama_decode(context, llama.llama_batch_get_one(array, batch_tokens)) != 0:
-                    raise RuntimeError("llama.cpp stopped")
+                decode(llama, context, range(batch_tokens))
             best_s = min(best_s, time.process_time() - began_s)
         return round(batch_tokens * times / best_s, 1)
 
@@ -215,15 +200,11 @@ def _main(folder: str) -> int:
 
     source = Path(folder) / "F16.gguf"
     _write_model(source)
-    params = llama.llama_model_quantize_default_params()
-    params.nthread, params.pure = 1, True
     found = {}
     for name in MEASURED_TYPES:
         path = Path(folder) / f"{name}.gguf"
-        if path != source:
-            params.ftype = FILE_TYPES[name]
-            if llama.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(params)):
-                return 1
+        if path != source and quantise(str(source), str(path), name, threads=1, pure=True):
+            return 1
         found[name] = _speed(llama, path)
     sys.stdout.write(json.dumps(found))
     return 0

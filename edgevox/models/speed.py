@@ -83,25 +83,17 @@ def _measure_here(path: Path, threads: int, what: str) -> list[float]:
     # Lazy: the parent process stays light.
     import llama_cpp as llama
 
-    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
-    if model is None:
-        raise ModelError(f"llama.cpp cannot load {path}")
-    params = llama.llama_context_default_params()
-    params.n_ctx = _CONTEXT_TOKENS
-    params.n_threads = params.n_threads_batch = threads
-    context = llama.llama_init_from_model(model, params)
-    if context is None:
-        raise ModelError(f"not enough memory for {path}")
+    model, context = load(llama, path, context_tokens=_CONTEXT_TOKENS, threads=threads)
     vocab = llama.llama_model_get_vocab(model)
     tokens = _tokens(llama, vocab)
     if what == "text":
         return [_mean_logprob(llama, context, tokens, llama.llama_vocab_n_tokens(vocab))]
     began_s = time.perf_counter()
-    _decode(llama, context, tokens[:_PROMPT_TOKENS])
+    decode(llama, context, tokens[:_PROMPT_TOKENS])
     middle_s = time.perf_counter()
     # The next tokens of the text, one by one: their values do not matter.
     for token in tokens[_PROMPT_TOKENS : _PROMPT_TOKENS + _GENERATED_TOKENS]:
-        _decode(llama, context, [token])
+        decode(llama, context, [token])
     return [_PROMPT_TOKENS / (middle_s - began_s), _GENERATED_TOKENS / (time.perf_counter() - middle_s)]
 
 
@@ -136,7 +128,22 @@ def _mean_logprob(llama: Any, context: Any, tokens: list[int], words: int) -> fl
     return total / (len(tokens) - 1)
 
 
-def _decode(llama: Any, context: Any, tokens: list[int]) -> None:  # noqa: ANN401
+def load(llama: Any, path: Path, *, context_tokens: int, threads: int) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return the model and a context. Raises ModelError."""
+    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
+    if model is None:
+        raise ModelError(f"llama.cpp cannot load {path}")
+    params = llama.llama_context_default_params()
+    params.n_ctx = context_tokens
+    params.n_threads = params.n_threads_batch = threads
+    context = llama.llama_init_from_model(model, params)
+    if context is None:
+        raise ModelError(f"not enough memory for {path}")
+    return model, context
+
+
+def decode(llama: Any, context: Any, tokens: Sequence[int]) -> None:  # noqa: ANN401
+    """Run the model on the next tokens. Raises ModelError."""
     array = (llama.llama_token * len(tokens))(*tokens)  # the batch only points to it
     if llama.llama_decode(context, llama.llama_batch_get_one(array, len(tokens))) != 0:
         raise ModelError("llama.cpp stopped")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -125,6 +125,7 @@ class UtteranceDecoder:
 _LONGEST_PIECE_S = FULL_WINDOW_S - 2.0
 
 
+@dataclass(eq=False)
 class WhisperEngine:
     """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
 
@@ -132,27 +133,17 @@ class WhisperEngine:
     `rescoring`, uncertain English utterances are rescored as home commands, with a `text_scorer` if given.
     """
 
-    def __init__(
-        self,
-        model_dir: Path,
-        *,
-        threads: int = 2,
-        language: str | None = None,
-        beam_size: int = 1,
-        adapter: Path | None = None,
-        rescoring: bool = False,
-        text_scorer: TextScorer | None = None,
-    ) -> None:
-        self.model_dir = model_dir
-        self.adapter = adapter
-        self.threads = threads
-        self.language = language
-        self.beam_size = beam_size
-        self.rescoring = rescoring
-        self.text_scorer = text_scorer
-        self._rescorer: Rescorer | None = None
-        self._decoder: Decoder | None = None
-        self._gate: SpeechDetector | None = None
+    model_dir: Path
+    _: KW_ONLY
+    threads: int = 2
+    language: str | None = None
+    beam_size: int = 1
+    adapter: Path | None = None
+    rescoring: bool = False
+    text_scorer: TextScorer | None = None
+    _rescorer: Rescorer | None = field(default=None, init=False)
+    _decoder: Decoder | None = field(default=None, init=False)
+    _gate: SpeechDetector | None = field(default=None, init=False)
 
     def load(self) -> None:
         """Load the model. Raises ModelMissing if a file is missing, ModelError if it cannot be used."""

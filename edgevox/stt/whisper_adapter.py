@@ -50,13 +50,14 @@ class ModelBin:
     def read(cls, path: Path) -> Self:
         """Raises ModelError if the file cannot be read, or is not a model of the known version."""
         try:
-            reader = _Reader(path.read_bytes())
-            version = reader.number()
-            if version != _VERSION:
-                raise ModelError(f"{path.name} has version {version} of its format, not {_VERSION}", hint=_HINT)
-            spec, revision = reader.text(), reader.number()
-            variables = dict(reader.variable() for _ in range(reader.number()))
-            aliases = tuple((reader.text(), reader.text()) for _ in range(reader.number()))
+            with path.open("rb") as file:
+                (version,) = _unpack(file, "<I")
+                if version != _VERSION:
+                    raise ModelError(f"{path.name} has version {version} of its format, not {_VERSION}", hint=_HINT)
+                spec, (revision, count) = _read_text(file), _unpack(file, "<II")
+                variables = dict(_read_variable(file) for _ in range(count))
+                (count,) = _unpack(file, "<I")
+                aliases = tuple((_read_text(file), _read_text(file)) for _ in range(count))
         except OSError as error:
             raise ModelError(f"{path} cannot be read: {error.strerror}", hint=_HINT) from error
         except (struct.error, ValueError, IndexError) as error:
@@ -90,33 +91,20 @@ class ModelBin:
             file.write(_text(alias) + _text(name))
 
 
-class _Reader:
-    def __init__(self, raw: bytes) -> None:
-        self._raw = raw
-        self._at = 0
+def _unpack(file: BinaryIO, layout: str) -> tuple[int, ...]:
+    return struct.unpack(layout, file.read(struct.calcsize(layout)))
 
-    def number(self) -> int:
-        return int(self._unpacked("<I")[0])
 
-    def text(self) -> str:
-        (length,) = self._unpacked("<H")
-        start, self._at = self._at, self._at + length
-        return self._raw[start : self._at - 1].decode()
+def _read_text(file: BinaryIO) -> str:
+    return file.read(*_unpack(file, "<H"))[:-1].decode()
 
-    def variable(self) -> tuple[str, NDArray[Any]]:
-        name = self.text()
-        (rank,) = self._unpacked("<B")
-        shape = self._unpacked(f"<{rank}I")
-        number_type, size = self._unpacked("<BI")
-        dtype = _DTYPES[number_type]
-        value = np.frombuffer(self._raw, dtype, size // dtype.itemsize, self._at).reshape(shape)
-        self._at += size
-        return name, value
 
-    def _unpacked(self, layout: str) -> tuple[int, ...]:
-        found = struct.unpack_from(layout, self._raw, self._at)
-        self._at += struct.calcsize(layout)
-        return found
+def _read_variable(file: BinaryIO) -> tuple[str, NDArray[Any]]:
+    name = _read_text(file)
+    (rank,) = _unpack(file, "<B")
+    shape = _unpack(file, f"<{rank}I")
+    number_type, size = _unpack(file, "<BI")
+    return name, np.frombuffer(file.read(size), _DTYPES[number_type]).reshape(shape)
 
 
 def _text(text: str) -> bytes:

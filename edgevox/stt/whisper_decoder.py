@@ -45,7 +45,9 @@ _KEPT = "silence-"
 
 def encoded_silence(model: Whisper, folder: Path) -> NDArray[np.float32]:
     """The encoder output for silence, cached in the model's folder."""
-    kept = folder / f"{_KEPT}{_digest(folder / 'model.bin')}.npy"
+    model_bin = (folder / "model.bin").stat()  # changes with a new download of the model
+    digest = hashlib.sha256(f"{model_bin.st_size} {model_bin.st_mtime_ns}".encode()).hexdigest()[:12]
+    kept = folder / f"{_KEPT}{digest}.npy"
     if (found := _read(kept)) is not None:
         return found
     frames = np.full((1, model.n_mels, FULL_WINDOW_S * FRAMES_PER_S), SILENCE, np.float32)
@@ -75,12 +77,6 @@ def _keep(encoded: NDArray[np.float32], kept: Path) -> None:
         written.rename(kept)
     finally:
         written.unlink(missing_ok=True)
-
-
-def _digest(model: Path) -> str:
-    """Changes with a new download of the model."""
-    found = model.stat()
-    return hashlib.sha256(f"{found.st_size} {found.st_mtime_ns}".encode()).hexdigest()[:12]
 
 
 class WindowEncoder:

@@ -298,23 +298,19 @@ def _reach(nodes: Sequence[Node], start: str, end: str) -> tuple[Fraction, int]:
     for node in nodes:
         known = [name for name in node.inputs if name in reach]
         seen, rate = max(reach[name] for name in known), max(growth[name] for name in known)
-        match node.op:
-            case "Conv":
-                left, right, _ = _extent(node)
-                seen += Fraction(max(left, right), rate)
-            case "ConvTranspose":
-                left, right, stride = _extent(node)
-                seen += Fraction(max(left, right), stride * rate)
-                rate *= stride
-            case op if op not in _FRAMEWISE_OPS:
-                raise GraphNotUnderstood(f"there is a {op} among the convolutions")
+        if node.op in ("Conv", "ConvTranspose"):
+            width, stride = _extent(node)
+            rate *= stride
+            seen += Fraction(width, rate)
+        elif node.op not in _FRAMEWISE_OPS:
+            raise GraphNotUnderstood(f"there is a {node.op} among the convolutions")
         for name in node.outputs:
             reach[name], growth[name] = seen, rate
     return reach[end], growth[end]
 
 
-def _extent(node: Node) -> tuple[int, int, int]:
-    """The reach of a convolution to the left and right, and its stride."""
+def _extent(node: Node) -> tuple[int, int]:
+    """The reach of a convolution to either side, and its stride."""
     kernel, pads = node.ints("kernel_shape"), node.ints("pads")
     if len(kernel) != 1 or len(pads) != 2:
         raise GraphNotUnderstood("a convolution is not along time alone")
@@ -326,7 +322,7 @@ def _extent(node: Node) -> tuple[int, int, int]:
         keeps_length = width + 1 + sum(node.ints("output_padding")) - sum(pads) == stride
     if not keeps_length:
         raise GraphNotUnderstood("a convolution changes the number of frames")
-    return width - pads[0], pads[0], stride
+    return max(width - pads[0], pads[0]), stride
 
 
 def _before(nodes: Sequence[Node], names: Iterable[str]) -> list[Node]:

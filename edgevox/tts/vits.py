@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -246,36 +247,30 @@ def open_vits(
     return speech, speech.whole(probe)
 
 
+@dataclass(slots=True)
 class _Windowed:
     """The output stream of a part, computed on demand."""
 
-    def __init__(
-        self,
-        window: Window,
-        session: StoppableSession,
-        source: Callable[[int], Array],
-        beside: Mapping[str, Array],
-        frames: int,
-    ) -> None:
-        self._window = window
-        self._session = session
-        self._source = source
-        self._beside = {name: beside[name] for name in window.beside}
-        self._frames = frames
-        self._pieces: list[Array] = []
-        self._end = 0
+    window: Window
+    session: StoppableSession
+    source: Callable[[int], Array]
+    beside: Mapping[str, Array]
+    frames: int
+    _pieces: list[Array] = field(default_factory=list)
+    _end: int = 0
 
     def upto(self, end: int) -> Array:
         """The output for at least the first `end` frames."""
-        reach, growth = self._window.reach_frames, self._window.growth
+        reach, growth = self.window.reach_frames, self.window.growth
         if end > self._end:
-            low, high = max(0, self._end - reach), min(self._frames, end + reach)
+            low, high = max(0, self._end - reach), min(self.frames, end + reach)
             frames = slice(low, high)
-            inputs = {self._window.stream: self._source(high)[..., frames]}
-            for name, value in self._beside.items():
+            inputs = {self.window.stream: self.source(high)[..., frames]}
+            for name in self.window.beside:
+                value = self.beside[name]
                 # A tensor of a single frame (the speaker embedding) applies to all frames.
                 inputs[name] = value[..., frames] if value.shape[-1] > 1 else value
-            made = self._session.run(inputs)[0]
+            made = self.session.run(inputs)[0]
             self._pieces.append(made[..., (self._end - low) * growth : (end - low) * growth])
             self._end = end
         return np.concatenate(self._pieces, axis=-1)

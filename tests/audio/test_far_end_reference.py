@@ -56,7 +56,7 @@ def test_after_a_hole_it_goes_by_the_device() -> None:
     played.note(sound[1600:], 7.11, hole="lost")
     heard = taken(played, 7 * 16_000, 3520)
     assert np.array_equal(heard[:3360], np.concatenate((sound[:1600], silence(0.01), sound[1600:])))
-    assert played.jumps == 1
+    assert played.clock.jumps == 1
 
 
 def test_sound_that_nobody_took_does_not_pile_up() -> None:

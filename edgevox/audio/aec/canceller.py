@@ -173,11 +173,11 @@ class EchoCanceller:
 
     @property
     def _jumps_so_far(self) -> int:
-        return self._clock.jumps + self.played.jumps
+        return self._clock.jumps + self.played.clock.jumps
 
     @property
     def _losses_so_far(self) -> int:
-        return self._clock.losses + self.played.losses
+        return self._clock.losses + self.played.clock.losses
 
     def _begin(self, *, losses: int = 0, moved: int = 0) -> None:
         """Start with a new filter, for a new reply or a changed delay."""

@@ -89,21 +89,12 @@ class FarEndReference:
     def __init__(self, rate_hz: int) -> None:
         self._given: deque[tuple[NDArray[np.float32], float, Hole | None]] = deque(maxlen=_MOST_GIVEN)
         self._resampler = Resampler(rate_hz, SAMPLE_RATE_HZ)
-        self._clock = SampleClock()
+        self.clock = SampleClock()
         self._first = 0
         self._samples = np.zeros(0, dtype=np.float32)
         """The audio from position `_first` on."""
         self._loud_until: int | None = None
         """The end of the last sound; None once its echo is over."""
-
-    @property
-    def jumps(self) -> int:
-        return self._clock.jumps
-
-    @property
-    def losses(self) -> int:
-        """How many of the jumps were buffer underruns."""
-        return self._clock.losses
 
     def note(self, samples: NDArray[np.float32], heard_at_s: float, hole: Hole | None = None) -> None:
         """Add played samples, the first of which sounds at `heard_at_s` (monotonic); `hole` if not contiguous."""
@@ -128,11 +119,11 @@ class FarEndReference:
 
     def _place(self, given: NDArray[np.float32], heard_at_s: float, hole: Hole | None) -> None:
         if hole is not None and self._loud_until is not None:
-            self._clock.forget(hole)
+            self.clock.forget(hole)
         held_s = self._resampler.held_samples / SAMPLE_RATE_HZ
         samples = self._resampler.feed(given)
         # No jump between two words: half a millisecond makes it another echo.
-        first = self._clock.place(len(samples), heard_at_s - held_s, may_jump=self._loud_until is None)
+        first = self.clock.place(len(samples), heard_at_s - held_s, may_jump=self._loud_until is None)
         if given.any():
             self._loud_until = first + len(samples)
         end = self._first + len(self._samples)
