@@ -35,7 +35,6 @@ _LIST_S = 15.0
 _ATTEMPTS = 3
 _MAX_BYTES = 8_000_000
 _MAX_REFUSAL_BYTES = 65_536
-_EVENTS = "text/event-stream"
 NOT_FORCED = "the server does not enforce a required call"
 
 
@@ -182,7 +181,7 @@ class RemoteModel:
     async def _read(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[ChatDelta | Busy, None]:
         async with await self._post(request) as response:
             try:
-                if response.content_type != _EVENTS:
+                if response.content_type != "text/event-stream":
                     for piece in answer.feed_whole(await _read_body(response)):
                         yield piece
                     return
