@@ -147,36 +147,29 @@ class RemoteModel:
         """Yield the answer, dropping old turns until the conversation fits."""
         dropped = 0
         while True:
+            answer = self._wire.reader(request)
+            text = ""
             try:
-                async with aclosing(self._answer(request)) as answer:
-                    async for reply in answer:
-                        if isinstance(reply, ChatDone):
-                            reply = dataclasses.replace(reply, dropped_turns=dropped)
-                        yield reply
+                with self._errors_explained():
+                    async with aclosing(self._read(request, answer)) as pieces:
+                        async for piece in pieces:
+                            text += piece.text if isinstance(piece, ChatDelta) else ""
+                            yield piece
+                    rest, done = answer.finish()
+                break
             except ContextOverflow:
                 shorter = drop_oldest_turn(request.messages)
                 if shorter == request.messages:
                     raise
                 request = dataclasses.replace(request, messages=shorter)
                 dropped += 1
-            else:
-                return
-
-    async def _answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
-        answer = self._wire.reader(request)
-        text = ""
-        with self._errors_explained():
-            async with aclosing(self._read(request, answer)) as pieces:
-                async for piece in pieces:
-                    text += piece.text if isinstance(piece, ChatDelta) else ""
-                    yield piece
-            rest, done = answer.finish()
+        warnings = done.warnings
         if rest:
             yield ChatDelta(rest)
         elif _lacks_call(request, text):
             self._warn_not_enforced()
-            done = dataclasses.replace(done, warnings=(NOT_FORCED,))
-        yield done
+            warnings = (NOT_FORCED,)
+        yield dataclasses.replace(done, dropped_turns=dropped, warnings=warnings)
 
     async def _read(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[ChatDelta | Busy, None]:
         async with await self._post(request) as response:

@@ -118,14 +118,10 @@ class OpenAIAnswer(Answer):
         if event.strip() == "[DONE]":
             self.is_over = True
         else:
-            yield from self._read(event)
+            yield from self.feed_whole(event)
 
-    def feed_whole(self, body: bytes) -> Iterator[Piece]:
-        yield from self._read(body)
-        self.is_over = True
-
-    def _read(self, text: str | bytes) -> Iterator[Piece]:
-        chunk = _Chunk.model_validate_json(text)
+    def feed_whole(self, body: str | bytes) -> Iterator[Piece]:
+        chunk = _Chunk.model_validate_json(body)
         if chunk.error is not None:
             raise Refusal({"error": chunk.error})
         if chunk.choices is None:
