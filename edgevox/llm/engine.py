@@ -49,9 +49,8 @@ class LlamaEngine:
 
     def load(self) -> None:
         """Raises ModelMissing, or ModelError if the file cannot be used."""
-        _check_gguf(self.model_path)
-        if self.adapter_path is not None:
-            _check_gguf(self.adapter_path)
+        for path in filter(None, (self.model_path, self.adapter_path)):
+            _check_gguf(path)
         limit_omp_spin()
         # Lazy: see the module docstring.
         from edgevox.llm.context import LlamaContext

@@ -150,15 +150,14 @@ class PrefixCache:
                     self._evict(keep=sequence)
             sequence.tokens += batch
 
-    def cut(self, sequence: CachedSequence, at: int) -> bool:
-        """Remove the tokens from `at` on. If the KV cache cannot do that, remove all and return False."""
+    def cut(self, sequence: CachedSequence, at: int) -> None:
+        """Remove the tokens from `at` on, or all if the KV cache cannot do that."""
         if at >= len(sequence.tokens):
-            return True
+            return
         if self._context.cut(sequence.seq_id, at):
             del sequence.tokens[at:]
-            return True
-        self._empty(sequence)
-        return False
+        else:
+            self._empty(sequence)
 
     def save(self) -> None:
         """Write a new fixed prefix to disk. Call it after the answer, so that no user waits for it."""

@@ -44,23 +44,16 @@ def plan_hop(
     """Return the plan for hop number `hop`, counted from 0. A choice other than auto overrides the policy."""
     if not tools:
         return HopPlan((), "none")
-    match choice:
-        case "none":
-            return HopPlan(tools, "none")
-        case NamedTool():
-            return HopPlan(tools, choice if hop == 0 else "auto")
-        case "required":
-            return HopPlan(_with_respond(tools), "required" if hop == 0 else "auto")
-        case "auto":
-            pass
+    if choice == "none":
+        return HopPlan(tools, "none")
+    if isinstance(choice, NamedTool):
+        return HopPlan(tools, choice if hop == 0 else "auto")
+    if choice == "required":
+        policy = "required_first_hop"
     if policy == "auto":
         return HopPlan(tools, "auto")
     # Offered in every hop, so that the prompt begins with the same tools and stays cached.
+    if all(tool["function"]["name"] != RESPOND_NAME for tool in tools):
+        tools = (*tools, RESPOND)
     required = policy == "required_always" or hop == 0
-    return HopPlan(_with_respond(tools), "required" if required else "auto")
-
-
-def _with_respond(tools: tuple[JsonObject, ...]) -> tuple[JsonObject, ...]:
-    """Add `respond` unless a tool already has that name."""
-    names = {tool["function"]["name"] for tool in tools}
-    return tools if RESPOND_NAME in names else (*tools, RESPOND)
+    return HopPlan(tools, "required" if required else "auto")

@@ -153,7 +153,6 @@ class AnthropicAnswer(Answer):
             yield from self._begin(index, block)
         self._end(whole)
         self._count(whole.usage)
-        self.is_over = True
 
     def _begin(self, index: int, block: _Block) -> Iterator[Piece]:
         if block.type == "tool_use":

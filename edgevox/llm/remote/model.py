@@ -35,7 +35,6 @@ _LIST_S = 15.0
 _ATTEMPTS = 3
 _MAX_BYTES = 8_000_000
 _MAX_REFUSAL_BYTES = 65_536
-_EVENTS = "text/event-stream"
 NOT_FORCED = "the server does not enforce a required call"
 
 
@@ -148,41 +147,34 @@ class RemoteModel:
         """Yield the answer, dropping old turns until the conversation fits."""
         dropped = 0
         while True:
+            answer = self._wire.reader(request)
+            text = ""
             try:
-                async with aclosing(self._answer(request)) as answer:
-                    async for reply in answer:
-                        if isinstance(reply, ChatDone):
-                            reply = dataclasses.replace(reply, dropped_turns=dropped)
-                        yield reply
+                with self._errors_explained():
+                    async with aclosing(self._read(request, answer)) as pieces:
+                        async for piece in pieces:
+                            text += piece.text if isinstance(piece, ChatDelta) else ""
+                            yield piece
+                    rest, done = answer.finish()
+                break
             except ContextOverflow:
                 shorter = drop_oldest_turn(request.messages)
                 if shorter == request.messages:
                     raise
                 request = dataclasses.replace(request, messages=shorter)
                 dropped += 1
-            else:
-                return
-
-    async def _answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
-        answer = self._wire.reader(request)
-        text = ""
-        with self._errors_explained():
-            async with aclosing(self._read(request, answer)) as pieces:
-                async for piece in pieces:
-                    text += piece.text if isinstance(piece, ChatDelta) else ""
-                    yield piece
-            rest, done = answer.finish()
+        warnings = done.warnings
         if rest:
             yield ChatDelta(rest)
         elif _lacks_call(request, text):
             self._warn_not_enforced()
-            done = dataclasses.replace(done, warnings=(NOT_FORCED,))
-        yield done
+            warnings = (NOT_FORCED,)
+        yield dataclasses.replace(done, dropped_turns=dropped, warnings=warnings)
 
     async def _read(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[ChatDelta | Busy, None]:
         async with await self._post(request) as response:
             try:
-                if response.content_type != _EVENTS:
+                if response.content_type != "text/event-stream":
                     for piece in answer.feed_whole(await _read_body(response)):
                         yield piece
                     return

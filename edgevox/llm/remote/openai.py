@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
-from edgevox.core.types import ChatRequest, FinishReason, Message, NamedTool, ToolChoice
+from edgevox.core.types import ChatRequest, FinishReason, Message, NamedTool
 from edgevox.llm.remote.wire import Answer, BadResponse, PartialToolCall, Piece, Refusal, Wire, function_of
 
-_LAST = "[DONE]"
 _FINISHES: dict[str, FinishReason] = {
     "stop": "stop",
     "length": "length",
@@ -40,13 +39,13 @@ def _body(model: str, request: ChatRequest) -> dict[str, Any]:
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif request.tools:
         body["tools"] = [{"type": "function", "function": function_of(tool)} for tool in request.tools]
-        body["tool_choice"] = _choice(request.tool_choice)
+        match request.tool_choice:
+            case NamedTool(name):
+                body["tool_choice"] = {"type": "function", "function": {"name": name}}
+            case choice:
+                body["tool_choice"] = choice
         body["parallel_tool_calls"] = request.parallel_calls
     return body
-
-
-def _choice(choice: ToolChoice) -> object:
-    return {"type": "function", "function": {"name": choice.name}} if isinstance(choice, NamedTool) else choice
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -116,17 +115,13 @@ class OpenAIAnswer(Answer):
         return self.is_over or self._finish_reason is not None
 
     def feed(self, event: str) -> Iterator[Piece]:
-        if event.strip() == _LAST:
+        if event.strip() == "[DONE]":
             self.is_over = True
         else:
-            yield from self._read(event)
+            yield from self.feed_whole(event)
 
-    def feed_whole(self, body: bytes) -> Iterator[Piece]:
-        yield from self._read(body)
-        self.is_over = True
-
-    def _read(self, text: str | bytes) -> Iterator[Piece]:
-        chunk = _Chunk.model_validate_json(text)
+    def feed_whole(self, body: str | bytes) -> Iterator[Piece]:
+        chunk = _Chunk.model_validate_json(body)
         if chunk.error is not None:
             raise Refusal({"error": chunk.error})
         if chunk.choices is None:

@@ -192,9 +192,6 @@ def _text(data: list[bytes]) -> str:
         raise BadResponse("it is not UTF-8") from None
 
 
-_EDGEVOX = "edgevox"
-
-
 class _Model(BaseModel):
     id: str
     owned_by: str | None = None
@@ -215,7 +212,7 @@ class ModelList:
     def read(cls, body: bytes) -> ModelList:
         """Raises ValidationError."""
         models = _Models.model_validate_json(body).data or []
-        return cls(tuple(model.id for model in models), any(model.owned_by == _EDGEVOX for model in models))
+        return cls(tuple(model.id for model in models), any(model.owned_by == "edgevox" for model in models))
 
     def only_one(self, url: str) -> str:
         """Return the only model. Raises ConfigError if there are several."""
