@@ -33,9 +33,6 @@ from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
 
-_ID_CHARS = string.ascii_letters + string.digits
-_ID_LENGTH = 5
-
 
 class ReplyReader:
     """Parses a streamed reply and returns its parts as soon as they are final.
@@ -103,7 +100,7 @@ class ReplyReader:
 
 def _new_id() -> str:
     # Nine alphanumeric characters, as Mistral's templates require; clients send the ids back.
-    return "call" + "".join(secrets.choice(_ID_CHARS) for _ in range(_ID_LENGTH))
+    return "call" + "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(5))
 
 
 class ChatService:
