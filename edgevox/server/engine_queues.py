@@ -199,17 +199,16 @@ class EngineQueues:
             queue.on_event(event)
 
 
-MAX_PIECE_S = 28.0
-"""Whisper processes up to 30 s at once and cannot be interrupted."""
-
+# Whisper processes up to 30 s at once and cannot be interrupted.
+_MAX_PIECE_S = 28.0
 _SEARCHED_S = 6.0
 _BLOCK_S = 0.05
 
 
-def split_at_pauses(audio: Audio, max_s: float = MAX_PIECE_S) -> Iterator[Audio]:
-    """Split audio without loss into pieces of at most `max_s`."""
+def split_at_pauses(audio: Audio) -> Iterator[Audio]:
+    """Split audio without loss into pieces that Whisper processes at once."""
     rate, samples = audio.rate_hz, audio.samples
-    longest, searched = int(max_s * rate), int(min(_SEARCHED_S, max_s / 2) * rate)
+    longest, searched = int(_MAX_PIECE_S * rate), int(_SEARCHED_S * rate)
     start = 0
     while len(samples) - start > longest:
         cut = start + longest - searched + _quietest(samples[start + longest - searched : start + longest], rate)

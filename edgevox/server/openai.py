@@ -190,9 +190,6 @@ class ChatCompletionBody(ChatBody):
                 return {"type": "object"}
 
 
-_DONE = sse_event("[DONE]")
-
-
 class Completion(ReplyFormat):
     """Formats one answer of `model`; `as_functions` uses the deprecated function calls."""
 
@@ -239,7 +236,7 @@ class Completion(ReplyFormat):
                             yield self._event([], _usage(part.usage))
                     case _:
                         assert_never(part)
-        yield _DONE
+        yield sse_event("[DONE]")
 
     def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_openai())

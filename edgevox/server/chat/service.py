@@ -33,9 +33,6 @@ from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
 
-_ID_CHARS = string.ascii_letters + string.digits
-_ID_LENGTH = 5
-
 
 class ReplyReader:
     """Parses a streamed reply and returns its parts as soon as they are final.
@@ -51,14 +48,14 @@ class ReplyReader:
         self._max_calls = math.inf if question.parallel_calls else 1
         if question.tool_choice == "none":
             self._max_calls = 0
-        self._has_said = False
+        self._has_text = False
         self.calls: list[ToolCall] = []
         self.usage = Usage()
 
     def begin(self, plan: HopPlan) -> None:
         """Start to read a reply; it continues the one before, if any."""
         self._parser = StreamingToolParser(self._parsers, [dict(tool) for tool in plan.tools])
-        self._space = " " if self._has_said else ""
+        self._space = " " if self._has_text else ""
         self._problems = 0
         self.done = ChatDone("cancelled", 0, 0, 0)  # a cancelled model may end without ChatDone
 
@@ -88,22 +85,22 @@ class ReplyReader:
             elif len(self.calls) < self._max_calls:
                 self.calls.append(call)
                 parts.append(ReplyToolCall(call))
-        said = "".join(map(self._said, texts))
-        return [ReplyText(said), *parts] if said else parts
+        text = "".join(map(self._final_text, texts))
+        return [ReplyText(text), *parts] if text else parts
 
-    def _said(self, text: str) -> str:
+    def _final_text(self, text: str) -> str:
         text = self._space + text
         kept = text.rstrip()
-        self._space = text[len(kept) :] if self._has_said or kept else ""
-        if not self._has_said:
+        self._space = text[len(kept) :] if self._has_text or kept else ""
+        if not self._has_text:
             kept = kept.lstrip()
-        self._has_said = self._has_said or bool(kept)
+        self._has_text = self._has_text or bool(kept)
         return kept
 
 
 def _new_id() -> str:
     # Nine alphanumeric characters, as Mistral's templates require; clients send the ids back.
-    return "call" + "".join(secrets.choice(_ID_CHARS) for _ in range(_ID_LENGTH))
+    return "call" + "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(5))
 
 
 class ChatService:
@@ -222,14 +219,14 @@ class ChatService:
             client=API_CLIENT + uuid.uuid4().hex,
         )
         turn = Turn(cancel=cancel)
-        with self._recorded(turn, begun[0].content) as heard:
+        with self._recorded(turn, begun[0].content) as texts:
             async with aclosing(agent.stream(begun, turn, tool_choice=question.tool_choice, source="api")) as pieces:
                 async for piece in pieces:
                     match piece:
                         case str():
                             yield ReplyText(piece)
                         case AgentResult():
-                            heard.append(piece.reply)
+                            texts.append(piece.reply)
                             # The calls are done: the client only gets the text.
                             is_cut = piece.finish_reason == "length"
                             yield ReplyEnd("length" if is_cut else "stop", usage)

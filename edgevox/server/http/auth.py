@@ -75,11 +75,8 @@ class Tokens:
     def caller(self, token: str) -> Caller | None:
         """Return the caller of a token, in constant time."""
         digest = _digest(token)
-        found = None
-        for known, caller in self._callers.items():
-            if hmac.compare_digest(known, digest):
-                found = caller
-        return found
+        found = [caller for known, caller in self._callers.items() if hmac.compare_digest(known, digest)]
+        return found[0] if found else None
 
     def has_other(self, caller: Caller, scope: str) -> bool:
         return any(other.name != caller.name and other.may(scope) for other in self._callers.values())

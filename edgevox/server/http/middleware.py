@@ -57,9 +57,6 @@ def is_loopback_name(name: str) -> bool:
         return False
 
 
-BODY_TIMEOUT_S = 60.0
-
-
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
     """Rejects requests by host, origin and size. `larger` has the paths with another limit than `max_bytes`."""
@@ -68,7 +65,7 @@ class RequestLimits:
     rule: HostRule
     max_bytes: int
     larger: Mapping[str, int]
-    body_timeout_s: float = BODY_TIMEOUT_S
+    body_timeout_s: float = 60.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

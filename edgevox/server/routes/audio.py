@@ -7,6 +7,7 @@ import io
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Annotated, Literal, TypeAlias
 
 import av
@@ -76,22 +77,16 @@ class AudioEncoder:
             self._container.mux(self._stream.encode(ready))
 
 
-class _Growing(io.RawIOBase):
-    """A write-only, append-only file."""
+class _Growing(io.BytesIO):
+    """An append-only file, whose content is taken piece by piece."""
 
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        piece = bytes(memoryview(data))  # type: ignore[arg-type]  # FFmpeg gives a buffer
-        self._pieces.append(piece)
-        return len(piece)
+    def seekable(self) -> bool:
+        return False
 
     def take(self) -> bytes:
-        taken, self._pieces = b"".join(self._pieces), []
+        taken = self.getvalue()
+        self.seek(0)
+        self.truncate()
         return taken
 
 
@@ -193,13 +188,11 @@ async def _encoded(sounds: AsyncGenerator[Audio, None], form: AudioFormat) -> As
 
 
 def _segments(transcripts: list[Transcript]) -> list[dict[str, object]]:
-    segments: list[dict[str, object]] = []
-    start_s = 0.0
-    for number, one in enumerate(transcripts):
-        end_s = start_s + one.duration_s
-        segments.append({"id": number, "start": start_s, "end": end_s, "text": one.text})
-        start_s = end_s
-    return segments
+    times_s = pairwise(accumulate((one.duration_s for one in transcripts), initial=0.0))
+    return [
+        {"id": number, "start": start_s, "end": end_s, "text": one.text}
+        for number, (one, (start_s, end_s)) in enumerate(zip(transcripts, times_s, strict=True))
+    ]
 
 
 def _not_served(what: str) -> ApiError:
