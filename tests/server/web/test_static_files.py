@@ -43,7 +43,7 @@ class Markup(HTMLParser):
 
 
 def markup() -> Markup:
-    return Markup(page_files()[START].body.decode())
+    return Markup(bytes(page_files()[START].body).decode())
 
 
 async def test_the_page_needs_no_token_and_is_held_to_a_strict_policy() -> None:
@@ -91,12 +91,12 @@ def test_nothing_is_inline() -> None:
 
 def test_nothing_comes_from_elsewhere() -> None:
     for name, file in page_files().items():
-        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", file.body.decode(), flags=re.MULTILINE)) == [], name
+        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", bytes(file.body).decode(), flags=re.MULTILINE)) == [], name
 
 
 def test_every_part_that_is_named_is_there() -> None:
     known = page_files()
     for name, file in known.items():
-        for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", file.body.decode()):
+        for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", bytes(file.body).decode()):
             assert wanted in known, f"{name} wants {wanted}"
-    assert re.findall(r"/page/", known[START].body.decode())
+    assert re.findall(r"/page/", bytes(known[START].body).decode())
