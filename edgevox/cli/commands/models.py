@@ -15,20 +15,17 @@ from edgevox.cli.ui.progress import pull_progress
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
 from edgevox.core.platform import processor_name
 from edgevox.engines.threads import plan_threads
-from edgevox.models import DEFAULT_MODELS, ModelEntry, ModelStore, OptimisedCopy, WeightSpeed, open_store, size_text
-from edgevox.models.gguf_file import TARGET_TYPES, TargetType, read_header
-from edgevox.models.optimise import (
-    AdapterFile,
-    adapter_file,
-    assess_copy,
-    assess_merged_copy,
-    fastest_copy_type,
-    main_type,
-    make_copy,
-    measure_weight_types,
-    turn_cpu_s,
-    weight_speeds,
+from edgevox.models import (
+    DEFAULT_MODELS,
+    ModelEntry,
+    ModelStore,
+    OptimisedCopy,
+    WeightSpeed,
+    open_store,
+    optimise,
+    size_text,
 )
+from edgevox.models.gguf_file import TARGET_TYPES, TargetType, read_header
 from edgevox.models.speed import measure
 
 MODELS = Command("models", "List, pull, verify, optimize and remove models")
@@ -136,20 +133,20 @@ def _optimize(args: argparse.Namespace, context: Context) -> None:
         raise ConfigError(f"{args.id} is not a language model", hint="see edgevox models list")
     with pull_progress(context.err) as progress:
         original = store.pull(args.id, progress)
-        adapter = adapter_file(store, args.id, args.adapter, progress) if args.adapter else None
+        adapter = optimise.adapter_file(store, args.id, args.adapter, progress) if args.adapter else None
     if args.no_measure:
-        speeds = weight_speeds(store, context.print)
+        speeds = optimise.weight_speeds(store, context.print)
     else:
         with context.err.status("measuring each weight type on this processor …"):
-            speeds = measure_weight_types(store)
+            speeds = optimise.measure_weight_types(store)
         context.out.print(_speeds_table(speeds))
-    verdict = (assess_merged_copy if adapter else assess_copy)(read_header(original), speeds)
+    verdict = (optimise.assess_merged_copy if adapter else optimise.assess_copy)(read_header(original), speeds)
     target: TargetType | None = args.type or verdict.target or ("Q8_0" if adapter else None)
     if target is None:
         context.print(f"no copy of {args.id}: {verdict.reason}")
         return
     with context.err.status(f"writing {args.id} as {target} …"):
-        copy = make_copy(store, args.id, target, adapter, args.scale)
+        copy = optimise.make_copy(store, args.id, target, adapter, args.scale)
     is_requested = bool(args.type or adapter)
     if not args.no_measure and not _is_faster(context, original, copy) and not is_requested:
         store.discard_optimised(args.id, copy)
@@ -163,13 +160,13 @@ def _speeds_table(speeds: dict[str, WeightSpeed]) -> Table:
     """Table of the weight types on this processor, fastest first."""
     table = plain_table("type", *map(right, ("batch of 16", "single", "turn of a command")))
     table.title, table.title_justify = f"{processor_name()}, one thread, tokens per CPU second", "left"
-    chosen = fastest_copy_type(speeds)
-    for name, speed in sorted(speeds.items(), key=lambda item: turn_cpu_s(item[1])):
+    chosen = optimise.fastest_copy_type(speeds)
+    for name, speed in sorted(speeds.items(), key=lambda item: optimise.turn_cpu_s(item[1])):
         table.add_row(
             f"{name} (used for copies)" if name == chosen else name,
             f"{speed.batch_tokens_s:.0f}",
             f"{speed.single_tokens_s:.0f}",
-            f"{turn_cpu_s(speed) * 1000:.0f} ms",
+            f"{optimise.turn_cpu_s(speed) * 1000:.0f} ms",
         )
     return table
 
@@ -183,7 +180,7 @@ def _is_faster(context: Context, original: Path, copy: OptimisedCopy) -> bool:
     headings = ("size", "prompt tokens/s", "generated tokens/s", "mean log-probability")
     table = plain_table("", "type", *map(right, headings))
     rows = (
-        ("before", main_type(read_header(original)), original.stat().st_size, before),
+        ("before", optimise.main_type(read_header(original)), original.stat().st_size, before),
         ("after", copy.record.type, copy.record.bytes, after),
     )
     for name, kind, size_bytes, speed in rows:
@@ -193,7 +190,7 @@ def _is_faster(context: Context, original: Path, copy: OptimisedCopy) -> bool:
     return after.turn_s * _MIN_SPEEDUP <= before.turn_s
 
 
-def _usage(args: argparse.Namespace, adapter: AdapterFile | None, copy: OptimisedCopy) -> str:
+def _usage(args: argparse.Namespace, adapter: optimise.AdapterFile | None, copy: OptimisedCopy) -> str:
     if adapter is None:
         return "it is used from now on, unless llm.optimize = false; the original is kept"
     if adapter.id is None:

@@ -12,29 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.core.events import (
-    AnswerHeard,
-    Attention,
-    AttentionChanged,
-    ConfirmationDecided,
-    ConfirmationRequired,
-    EngineChanged,
-    Event,
-    InstantWordHeard,
-    ModelStarted,
-    PlaybackFinished,
-    PlaybackStarted,
-    RingEnd,
-    RingEnded,
-    RingStarted,
-    RingTrouble,
-    SpeechDropped,
-    SpeechStarted,
-    TranscriptionStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnStarted,
-)
+from edgevox.core import events
 from edgevox.core.metrics import StageSpan, TurnMetrics
 
 _BAR_CHARS = 48
@@ -68,8 +46,8 @@ _REFRESH_HZ = 10
 _METER_CHARS = 20
 _QUIETEST_DBFS = -60.0
 _CONFIRMATION_PROMPT = "yes or no?"
-_IDLE_LABELS: Mapping[Attention, str] = {"awake": "listening", "asleep": "asleep", "muted": "muted"}
-_ALARM_END_LABELS: Mapping[RingEnd, str] = {
+_IDLE_LABELS: Mapping[events.Attention, str] = {"awake": "listening", "asleep": "asleep", "muted": "muted"}
+_ALARM_END_LABELS: Mapping[events.RingEnd, str] = {
     "stopped": "was stopped",
     "snoozed": "rings again in {minutes} min",
     "answered": "was acknowledged",
@@ -89,40 +67,40 @@ class EventLines:
         self._transcript = ""
         self._who = "you"
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         match event:
-            case TurnStarted(source=source):
+            case events.TurnStarted(source=source):
                 self._who = "timer" if source == "timer" else "you"
-            case TranscriptReady(text=text) if text:
+            case events.TranscriptReady(text=text) if text:
                 self._transcript = text
                 self._line(self._who, text)
-            case InstantWordHeard(text=text) if text != self._transcript:
+            case events.InstantWordHeard(text=text) if text != self._transcript:
                 self._line("you", text)
-            case ConfirmationRequired(question=question):
+            case events.ConfirmationRequired(question=question):
                 self._line("edgevox", f"{question} (yes or no)")
-            case AnswerHeard(text=text):
+            case events.AnswerHeard(text=text):
                 self._line("you", text or "…")
-            case ConfirmationDecided(granted=False, why=why):
+            case events.ConfirmationDecided(granted=False, why=why):
                 self._note(f"(not done: {why})")
-            case TurnEnded(outcome="answered" | "interrupted", reply=reply):
+            case events.TurnEnded(outcome="answered" | "interrupted", reply=reply):
                 self.failed = False
                 if reply:
                     self._line("edgevox", reply)
                 self._timings()
-            case RingStarted(kind=kind, text=text):
+            case events.RingStarted(kind=kind, text=text):
                 self._line(kind, text)
-            case RingEnded() | RingTrouble():
+            case events.RingEnded() | events.RingTrouble():
                 self._note(*alarm_note(event))
-            case TurnEnded(outcome="dropped", error=reason):
+            case events.TurnEnded(outcome="dropped", error=reason):
                 self._note(f"(dropped: {reason})")
-            case TurnEnded(outcome="cancelled"):
+            case events.TurnEnded(outcome="cancelled"):
                 self._note("(stopped)")
-            case TurnEnded(outcome="failed", error=error, hint=hint):
+            case events.TurnEnded(outcome="failed", error=error, hint=hint):
                 self.failed = True
                 self._note(f"edgevox: {error}\n  → {hint}", "red")
-            case AttentionChanged(attention=attention):
+            case events.AttentionChanged(attention=attention):
                 self._show_attention(attention)
-            case EngineChanged(engine=engine, state="restarting", detail=detail):
+            case events.EngineChanged(engine=engine, state="restarting", detail=detail):
                 self._note(f"{engine} is restarting ({detail})", "yellow")
             case _:
                 pass
@@ -136,18 +114,18 @@ class EventLines:
     def _timings(self) -> None:
         """Show the latencies of the turn that ended."""
 
-    def _show_attention(self, attention: Attention) -> None:
+    def _show_attention(self, attention: events.Attention) -> None:
         self._note(f"({_IDLE_LABELS[attention]})")
 
 
-def alarm_note(event: RingEnded | RingTrouble) -> tuple[str, str]:
+def alarm_note(event: events.RingEnded | events.RingTrouble) -> tuple[str, str]:
     """Return how an alarm or timer ended, or why it could not ring, and a style."""
     match event:
-        case RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
+        case events.RingEnded(kind=kind, how=how, snoozed_minutes=minutes, error=error):
             unheard = f" without sound: {error}" if error else ""
             text = f"(the {kind} {_ALARM_END_LABELS[how].format(minutes=minutes)}{unheard})"
             return text, "red" if error else "dim"
-        case RingTrouble(error=error, hint=hint):
+        case events.RingTrouble(error=error, hint=hint):
             return f"edgevox: {error}\n  → {hint}", "red"
         case _:
             assert_never(event)
@@ -195,37 +173,37 @@ class LiveView(PlainView):
         with Live(get_renderable=self._status, console=self._err, refresh_per_second=_REFRESH_HZ, transient=True):
             yield
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         match event:
-            case SpeechStarted():
+            case events.SpeechStarted():
                 self._state = "hearing"
-            case TranscriptionStarted():
+            case events.TranscriptionStarted():
                 self._state = "transcribing"
-            case ModelStarted():
+            case events.ModelStarted():
                 self._state = "thinking"
-            case PlaybackStarted():
+            case events.PlaybackStarted():
                 self._state = "speaking"
-            case ConfirmationRequired():
+            case events.ConfirmationRequired():
                 self._is_asking = True
                 self._state = _CONFIRMATION_PROMPT
-            case PlaybackFinished() if self._is_asking:
+            case events.PlaybackFinished() if self._is_asking:
                 self._state = _CONFIRMATION_PROMPT
-            case ConfirmationDecided():
+            case events.ConfirmationDecided():
                 self._is_asking = False
                 self._state = "working"
-            case RingStarted():
+            case events.RingStarted():
                 self._ringing.add(event.ring_id)
                 self._state = "ringing"
-            case RingEnded():
+            case events.RingEnded():
                 self._ringing.discard(event.ring_id)
                 self._state = "ringing" if self._ringing else self._idle_label
-            case TurnEnded() | SpeechDropped():
+            case events.TurnEnded() | events.SpeechDropped():
                 self._state = "ringing" if self._ringing else self._idle_label
             case _:
                 pass
         super().__call__(event)
 
-    def _show_attention(self, attention: Attention) -> None:
+    def _show_attention(self, attention: events.Attention) -> None:
         if self._state == self._idle_label:
             self._state = _IDLE_LABELS[attention]
         self._idle_label = _IDLE_LABELS[attention]

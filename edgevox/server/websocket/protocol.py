@@ -10,29 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from edgevox.core.events import (
-    AnswerHeard,
-    ConfirmationDecided,
-    ConfirmationRequired,
-    EndpointReached,
-    EngineChanged,
-    Event,
-    InstantWordHeard,
-    ModelStarted,
-    PlaybackFinished,
-    PlaybackStarted,
-    ReplyDelta,
-    RingEnded,
-    RingStarted,
-    SpeechDropped,
-    SpeechStarted,
-    ToolCallWritten,
-    ToolFinished,
-    ToolStarted,
-    TranscriptReady,
-    TurnEnded,
-    TurnStarted,
-)
+from edgevox.core import events
 from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
 from edgevox.core.types import JsonObject, Transcript
 
@@ -168,41 +146,41 @@ def read_hello(text: str) -> Hello:
 
 
 # The type of the frame of each event, and the fields that clients get.
-_FRAMES_OF_EVENTS: Mapping[type[Event], tuple[str, ...]] = {
-    TurnStarted: ("turn_begin", "turn_id", "source"),
-    TranscriptReady: ("transcript", "turn_id", "text", "language", "dropped"),
-    ReplyDelta: ("token", "turn_id", "text"),
-    ToolCallWritten: ("tool_call_delta", "turn_id", "call_id", "name", "arguments_delta"),
-    ToolStarted: ("tool_call", "turn_id", "call_id", "name"),
-    ToolFinished: ("tool_result", "turn_id", "call_id", "name", "code", "content"),
-    ConfirmationRequired: ("confirmation_required", "turn_id", "token", "name", "question", "level"),
-    AnswerHeard: ("answer_heard", "turn_id", "token", "text", "answer"),
-    ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
-    InstantWordHeard: ("instant_word", "turn_id", "word"),
-    EngineChanged: ("engine", "engine", "state", "detail"),
-    RingStarted: ("ring", "ring_id", "kind", "text"),
-    RingEnded: ("ring", "ring_id", "kind"),
+_FRAMES_OF_EVENTS: Mapping[type[events.Event], tuple[str, ...]] = {
+    events.TurnStarted: ("turn_begin", "turn_id", "source"),
+    events.TranscriptReady: ("transcript", "turn_id", "text", "language", "dropped"),
+    events.ReplyDelta: ("token", "turn_id", "text"),
+    events.ToolCallWritten: ("tool_call_delta", "turn_id", "call_id", "name", "arguments_delta"),
+    events.ToolStarted: ("tool_call", "turn_id", "call_id", "name"),
+    events.ToolFinished: ("tool_result", "turn_id", "call_id", "name", "code", "content"),
+    events.ConfirmationRequired: ("confirmation_required", "turn_id", "token", "name", "question", "level"),
+    events.AnswerHeard: ("answer_heard", "turn_id", "token", "text", "answer"),
+    events.ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
+    events.InstantWordHeard: ("instant_word", "turn_id", "word"),
+    events.EngineChanged: ("engine", "engine", "state", "detail"),
+    events.RingStarted: ("ring", "ring_id", "kind", "text"),
+    events.RingEnded: ("ring", "ring_id", "kind"),
 }
 
 
-def frame_of(event: Event, *, may_answer: bool = False) -> JsonObject | None:
+def frame_of(event: events.Event, *, may_answer: bool = False) -> JsonObject | None:
     """Return the frame of an event; None if clients do not get it. The end of a turn has no frame here."""
     if (described := _FRAMES_OF_EVENTS.get(type(event))) is None:
         return None
     kind, *names = described
     frame = {"type": kind, **fields_of(event, *names)}
     match event:
-        case TranscriptReady():
+        case events.TranscriptReady():
             return {**frame, "final": True}
-        case ToolStarted(arguments=arguments):
+        case events.ToolStarted(arguments=arguments):
             return {**frame, "arguments": json.loads(arguments)}
-        case ToolFinished(code=code, elapsed_s=elapsed_s):
+        case events.ToolFinished(code=code, elapsed_s=elapsed_s):
             return {**frame, "is_error": code is not None, "elapsed_ms": round(elapsed_s * 1000, 1)}
-        case ConfirmationRequired():
+        case events.ConfirmationRequired():
             return {**frame, "may_answer": may_answer}
-        case RingStarted():
+        case events.RingStarted():
             return {**frame, "is_ringing": True}
-        case RingEnded():
+        case events.RingEnded():
             return {**frame, "text": "", "is_ringing": False}
         case _:
             return frame
@@ -237,12 +215,12 @@ class SessionObserver:
         self._is_asking = False
         self._is_speaking = False
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         self._recorder(event)
         match event:
-            case TurnStarted(turn_id=turn_id):
+            case events.TurnStarted(turn_id=turn_id):
                 self.turn_id = turn_id
-            case TurnEnded():
+            case events.TurnEnded():
                 self._ended(event)
         if frame := frame_of(event, may_answer=self._may_answer):
             self._send_frame(frame)
@@ -260,36 +238,36 @@ class SessionObserver:
         self._record = record
         self._keep(record)
 
-    def _ended(self, ended: TurnEnded) -> None:
+    def _ended(self, ended: events.TurnEnded) -> None:
         self.turn_id = None
         if (record := self._record) is not None and record.turn_id == ended.turn_id:
             shown = fields_of(ended, "turn_id", "outcome", "reply", "error_code", "error", "hint")
             self._send_frame({"type": "done", **shown, "heard": record.heard, "waterfall": waterfall(record)})
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: events.Event) -> None:
         match event:
-            case SpeechStarted() if self.turn_id is None:
+            case events.SpeechStarted() if self.turn_id is None:
                 self._is("hearing")
-            case SpeechDropped() if self.turn_id is None:
+            case events.SpeechDropped() if self.turn_id is None:
                 self._is("listening")
-            case EndpointReached():
+            case events.EndpointReached():
                 self._is("understanding")
-            case ModelStarted() | ToolFinished() if not self._is_speaking:
+            case events.ModelStarted() | events.ToolFinished() if not self._is_speaking:
                 self._is("thinking")
-            case ToolStarted() | ConfirmationDecided():
+            case events.ToolStarted() | events.ConfirmationDecided():
                 self._is_asking = False
                 self._is("acting")
-            case ConfirmationRequired():
+            case events.ConfirmationRequired():
                 self._is_asking = True
                 self._is("asking")
-            case PlaybackStarted():
+            case events.PlaybackStarted():
                 self._is_speaking = True
                 self._is("speaking")
-            case PlaybackFinished():
+            case events.PlaybackFinished():
                 self._is_speaking = False
                 if self._is_asking:
                     self._is("asking")
-            case TurnEnded():
+            case events.TurnEnded():
                 self._is_speaking = self._is_asking = False
                 self._is("listening")
             case _:

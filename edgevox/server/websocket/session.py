@@ -18,26 +18,8 @@ from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.websocket import protocol
 from edgevox.server.websocket.audio import AHEAD_S, Outbox, Send, WebSocketAudioSource, WebSocketLoudspeaker
-from edgevox.server.websocket.protocol import (
-    FRAME_BYTES,
-    TEXT_CHARS,
-    VERSION,
-    Answered,
-    AudioEnd,
-    ClientFrame,
-    CloseCode,
-    CloseConnection,
-    Hello,
-    Ping,
-    Played,
-    SessionObserver,
-    Stop,
-    Typed,
-    frame_of,
-    invalid_frame,
-    read_frame,
-)
 from edgevox.tools.policy import CONFIRM, Caller
 
 
@@ -71,7 +53,7 @@ class ClientSlot:
     async def lost(self) -> None:
         """Wait; raises CloseConnection when another client takes the slot."""
         await self.is_lost.wait()
-        raise CloseConnection(CloseCode.REPLACED, "another client with the same token connected")
+        raise protocol.CloseConnection(protocol.CloseCode.REPLACED, "another client with the same token connected")
 
 
 class Clients:
@@ -94,7 +76,7 @@ class Clients:
         if len(self._places) >= self.most:
             own = next((old for old in self._places if old.caller == caller and not old.is_lost.is_set()), None)
             if own is None:
-                raise CloseConnection(CloseCode.NO_PLACE, f"all {len(self._places)} slots are in use")
+                raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, f"all {len(self._places)} slots are in use")
             own.is_lost.set()
         place = ClientSlot(f"c{next(self._numbers)}", caller)
         self._places.append(place)
@@ -126,7 +108,7 @@ class ClientSession:
         *,
         caller: Caller,
         place: ClientSlot,
-        hello: Hello,
+        hello: protocol.Hello,
     ) -> None:
         self._assistant = assistant
         self._factory = factory
@@ -137,7 +119,7 @@ class ClientSession:
         self._may_confirm = caller.may(CONFIRM)
         self._outbox = Outbox()
         self._audio_source = WebSocketAudioSource(hello.rate_hz, longest_pause_s=factory.longest_pause_s)
-        self._observer = SessionObserver(self._outbox.send_frame, assistant.keep, may_answer=self._may_confirm)
+        self._observer = protocol.SessionObserver(self._outbox.send_frame, assistant.keep, may_answer=self._may_confirm)
         self._loudspeaker: WebSocketLoudspeaker | None = None
         if factory.speaks and hello.speak:
             self._loudspeaker = WebSocketLoudspeaker(self._outbox, hello.play_rate_hz, lambda: self._observer.turn_id)
@@ -179,7 +161,7 @@ class ClientSession:
     def _greeting(self) -> JsonObject:
         return {
             "type": "hello",
-            "version": VERSION,
+            "version": protocol.VERSION,
             "client": self._place.name,
             "preset": self._assistant.name,
             "listens": self._factory.listens,
@@ -187,7 +169,12 @@ class ClientSession:
             "rate_hz": self._hello.rate_hz,
             "play_rate_hz": self._hello.play_rate_hz,
             "may_confirm": self._may_confirm,
-            "limits": {"frame_bytes": FRAME_BYTES, "burst_s": BURST_S, "ahead_s": AHEAD_S, "text_chars": TEXT_CHARS},
+            "limits": {
+                "frame_bytes": protocol.FRAME_BYTES,
+                "burst_s": BURST_S,
+                "ahead_s": AHEAD_S,
+                "text_chars": protocol.TEXT_CHARS,
+            },
         }
 
     def _publish(self, event: Event) -> None:
@@ -196,7 +183,7 @@ class ClientSession:
 
     def _send_shared(self, event: Event) -> None:
         """Send the events that all clients get: engine states and alarms."""
-        if isinstance(event, EngineChanged | RingStarted | RingEnded) and (frame := frame_of(event)):
+        if isinstance(event, EngineChanged | RingStarted | RingEnded) and (frame := protocol.frame_of(event)):
             self._outbox.send_frame(frame)
 
     # --- client frames
@@ -208,33 +195,33 @@ class ClientSession:
             if isinstance(frame, bytes):
                 self._take_audio(frame)
             elif self._texts.take(1):
-                self._handle(read_frame(frame), pipeline)
+                self._handle(protocol.read_frame(frame), pipeline)
             else:
                 raise _flooded("text frames")
 
     def _take_audio(self, pcm: bytes) -> None:
         if not self._factory.listens:
-            raise invalid_frame("this server has no STT: it was started without audio")
+            raise protocol.invalid_frame("this server has no STT: it was started without audio")
         if not self._sound.take(self._audio_source.feed(pcm)):
             raise _flooded("sound")
 
-    def _handle(self, frame: ClientFrame, pipeline: Pipeline) -> None:
+    def _handle(self, frame: protocol.ClientFrame, pipeline: Pipeline) -> None:
         match frame:
-            case Hello():
-                raise invalid_frame("hello comes first, and once")
-            case Typed(text=text):
+            case protocol.Hello():
+                raise protocol.invalid_frame("hello comes first, and once")
+            case protocol.Typed(text=text):
                 self._type(text, pipeline)
-            case Answered():
+            case protocol.Answered():
                 self._confirm(frame, pipeline)
-            case Stop():
+            case protocol.Stop():
                 pipeline.act_on("stop")
-            case Played(passage=passage, samples=samples):
+            case protocol.Played(passage=passage, samples=samples):
                 if self._loudspeaker is None:
-                    raise invalid_frame("nothing was sent that could be played")
+                    raise protocol.invalid_frame("nothing was sent that could be played")
                 self._loudspeaker.note_played(passage, samples)
-            case AudioEnd():
+            case protocol.AudioEnd():
                 self._audio_source.end_speech()
-            case Ping(id=number):
+            case protocol.Ping(id=number):
                 self._outbox.send_frame({"type": "pong", "id": number})
             case _:
                 assert_never(frame)
@@ -248,7 +235,7 @@ class ClientSession:
             except asyncio.QueueFull:
                 self._complain("busy", f"{_MOST_TYPED} turns wait already")
 
-    def _confirm(self, answer: Answered, pipeline: Pipeline) -> None:
+    def _confirm(self, answer: protocol.Answered, pipeline: Pipeline) -> None:
         question = pipeline.confirmation.open
         if not self._may_confirm:
             self._complain("token_scope_insufficient", f"the token of {self._caller.name} lacks {CONFIRM}")
@@ -292,5 +279,5 @@ async def _stay_warm(pipeline: Pipeline) -> None:
     await asyncio.Event().wait()
 
 
-def _flooded(what: str) -> CloseConnection:
-    return CloseConnection(CloseCode.FLOODED, f"rate limit exceeded: too much {what}")
+def _flooded(what: str) -> protocol.CloseConnection:
+    return protocol.CloseConnection(protocol.CloseCode.FLOODED, f"rate limit exceeded: too much {what}")

@@ -9,22 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any, assert_never
 
 import anyio
-from mcp import Client, MCPError
+from mcp import Client, MCPError, types
 from mcp.client.session import IncomingMessage
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp.types import (
-    CONNECTION_CLOSED,
-    AudioContent,
-    CallToolResult,
-    EmbeddedResource,
-    ImageContent,
-    Implementation,
-    ResourceLink,
-    TextContent,
-    TextResourceContents,
-    Tool,
-    ToolListChangedNotification,
-)
 from pydantic import ValidationError
 
 from edgevox import __version__
@@ -66,7 +53,7 @@ class McpSession:
         try:
             result = await self._client.call_tool(name, dict(arguments))
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if error.code == types.CONNECTION_CLOSED:
                 raise SessionLost("it has ended") from error
             raise ToolError(error.message) from error
         except (OSError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
@@ -96,13 +83,13 @@ async def connected(
     process = Process()
 
     async def on_message(message: IncomingMessage) -> None:
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, types.ToolListChangedNotification):
             on_change()
 
     client = Client(
         open_transport(spec, process, on_end),
         message_handler=on_message,
-        client_info=Implementation(name="edgevox", version=__version__),
+        client_info=types.Implementation(name="edgevox", version=__version__),
         cache=None,
     )
     try:
@@ -115,7 +102,7 @@ async def connected(
         raise
 
 
-def _definition(tool: Tool) -> Definition:
+def _definition(tool: types.Tool) -> Definition:
     hints = tool.annotations
     return Definition(
         name=tool.name,
@@ -126,22 +113,22 @@ def _definition(tool: Tool) -> Definition:
     )
 
 
-def _answer(result: CallToolResult) -> object:
+def _answer(result: types.CallToolResult) -> object:
     """The content for the model. Raises ToolError for an error result."""
     texts: list[str] = []
     for block in result.content:
         match block:
-            case TextContent():
+            case types.TextContent():
                 texts.append(block.text)
-            case ImageContent():
+            case types.ImageContent():
                 texts.append("(a picture, which cannot be shown here)")
-            case AudioContent():
+            case types.AudioContent():
                 texts.append("(a sound, which cannot be played here)")
-            case ResourceLink():
+            case types.ResourceLink():
                 texts.append(f"(see {block.uri})")
-            case EmbeddedResource(resource=TextResourceContents(text=text)):
+            case types.EmbeddedResource(resource=types.TextResourceContents(text=text)):
                 texts.append(text)
-            case EmbeddedResource():
+            case types.EmbeddedResource():
                 texts.append("(a file, which cannot be shown here)")
             case _:
                 assert_never(block)
