@@ -13,20 +13,9 @@ from typing import Any
 from edgevox.app.model_selection import ModelSelection
 from edgevox.config import Settings
 from edgevox.config.sections import AUTO
+from edgevox.core import types
 from edgevox.core.events import EngineChanged, EngineName, Event, Publish
 from edgevox.core.files import PROMPTS_FOLDER, Folders
-from edgevox.core.types import (
-    Audio,
-    ChatReply,
-    ChatRequest,
-    Engine,
-    JsonObject,
-    ReplyT,
-    RequestT,
-    SynthesisRequest,
-    TranscribeRequest,
-    Transcript,
-)
 from edgevox.dialogue import ReplyLanguages
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
 from edgevox.engines.threads import ThreadPlan, plan_threads
@@ -40,14 +29,14 @@ class EngineHealth:
     """A listener on the bus: the last state of each engine, its detail, and how often it was restarted."""
 
     def __init__(self) -> None:
-        self._known: dict[str, JsonObject] = {}
+        self._known: dict[str, types.JsonObject] = {}
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, EngineChanged):
             restarts = self._known.get(event.engine, {}).get("restarts", 0) + (event.state == "restarting")
             self._known[event.engine] = {"state": event.state, "detail": event.detail, "restarts": restarts}
 
-    def report(self, states: Mapping[str, str] | None = None) -> dict[str, JsonObject]:
+    def report(self, states: Mapping[str, str] | None = None) -> dict[str, types.JsonObject]:
         """Return the facts by engine name; `states`, if given, are those of this moment."""
         if states is None:
             return dict(self._known)
@@ -120,7 +109,7 @@ class Engines:
         await hosted.close()
 
     @cached_property
-    def llm(self) -> HostedEngine[ChatRequest, ChatReply]:
+    def llm(self) -> HostedEngine[types.ChatRequest, types.ChatReply]:
         llm = self.settings.llm
         if llm.remote_url is not None:
             # Imported here because few use it.
@@ -150,7 +139,7 @@ class Engines:
         return self._host("llm", engine, self._llm_limits)
 
     @cached_property
-    def stt(self) -> HostedEngine[TranscribeRequest, Transcript]:
+    def stt(self) -> HostedEngine[types.TranscribeRequest, types.Transcript]:
         stt, limits = self.settings.stt, self.settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.stt_timeout_s, limits.stt_timeout_s)
         model, adapter = self.models.stt()
@@ -171,7 +160,7 @@ class Engines:
         return TextScorer(path, threads=_threads(stt.threads, self.threads.stt)) if path else None
 
     @cached_property
-    def tts(self) -> HostedEngine[SynthesisRequest, Audio]:
+    def tts(self) -> HostedEngine[types.SynthesisRequest, types.Audio]:
         tts, limits = self.settings.tts, self.settings.engines
         bounds = EngineLimits(limits.start_timeout_s, limits.tts_timeout_s, limits.tts_timeout_s)
         context = TtsContext(
@@ -205,8 +194,11 @@ class Engines:
         )
 
     def _host(
-        self, name: EngineName, engine: Engine[RequestT, ReplyT] | HostedEngine[RequestT, ReplyT], limits: EngineLimits
-    ) -> HostedEngine[RequestT, ReplyT]:
+        self,
+        name: EngineName,
+        engine: types.Engine[types.RequestT, types.ReplyT] | HostedEngine[types.RequestT, types.ReplyT],
+        limits: EngineLimits,
+    ) -> HostedEngine[types.RequestT, types.ReplyT]:
         if isinstance(engine, HostedEngine):
             return engine
         if self.settings.engines.in_process:

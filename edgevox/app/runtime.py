@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal, assert_never
 
+from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.model_profile import ModelProfile
@@ -27,20 +28,6 @@ from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
 from edgevox.core.turn import CancelFlag
-from edgevox.dialogue import (
-    AlarmPlayer,
-    AlarmState,
-    AudioSource,
-    Earcons,
-    Loudspeaker,
-    Pipeline,
-    Synthesizer,
-    Transcriber,
-    VoiceLoop,
-    WakePhrase,
-    WakePhraseFilter,
-    WakeState,
-)
 from edgevox.home import WORD_STORES
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
@@ -159,15 +146,17 @@ class AssistantRuntime:
 
     def pipeline(
         self,
-        loudspeaker: Loudspeaker | None = None,
+        loudspeaker: dialogue.Loudspeaker | None = None,
         conversation: Conversation | None = None,
-        transcriber: Transcriber | None = None,
-    ) -> Pipeline:
+        transcriber: dialogue.Transcriber | None = None,
+    ) -> dialogue.Pipeline:
         """Build a pipeline for a conversation, by default a new one; it speaks if there is a loudspeaker.
 
         Only a given conversation has built-in commands and alarms.
         """
-        alarm_state = AlarmState(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None
+        alarm_state = (
+            dialogue.AlarmState(snooze_minutes=self.settings.ring.snooze_minutes) if conversation is not None else None
+        )
         transcriber = transcriber or (self.transcriber() if "stt" in self.engines else None)
         pipeline = self.voice_sessions.pipeline(
             self.bus.publish, conversation, transcriber, loudspeaker, alarm_state=alarm_state
@@ -178,17 +167,17 @@ class AssistantRuntime:
 
     def voice_loop(
         self,
-        audio_source: AudioSource,
-        loudspeaker: Loudspeaker | None = None,
+        audio_source: dialogue.AudioSource,
+        loudspeaker: dialogue.Loudspeaker | None = None,
         duplex: Callable[[], Duplex] = lambda: "half",
-    ) -> VoiceLoop:
+    ) -> dialogue.VoiceLoop:
         """Build the voice loop; `duplex` says whether barge-in is currently possible.
 
         Raises ConfigError for an invalid wake word.
         """
         wake_state, transcriber = self._wake_state()
         pipeline = self.pipeline(loudspeaker, self.conversation(), transcriber)
-        loop = VoiceLoop(
+        loop = dialogue.VoiceLoop(
             audio_source,
             Endpointer(self.settings.audio),
             pipeline,
@@ -200,7 +189,7 @@ class AssistantRuntime:
         sounds, speech_output = self.settings.sounds, pipeline.speech_output
         has_earcons = bool(sounds.chimes or sounds.apologise or sounds.acknowledge_after_s)
         if audio_source.live and speech_output is not None and has_earcons:
-            earcons = Earcons(
+            earcons = dialogue.Earcons(
                 pipeline,
                 speech_output,
                 sounds,
@@ -212,12 +201,12 @@ class AssistantRuntime:
             self._running.enter_context(self.bus.listening(earcons))
         return loop
 
-    def alarm_player(self, pipeline: Pipeline) -> AlarmPlayer | None:
+    def alarm_player(self, pipeline: dialogue.Pipeline) -> dialogue.AlarmPlayer | None:
         """Return the player for timers, alarms and reminders; None without tools."""
         if self.home_context.toolbox is None or pipeline.alarm_state is None:
             return None
         for_s = self.settings.ring.for_s
-        return AlarmPlayer(
+        return dialogue.AlarmPlayer(
             self.home_context.toolbox.agenda, pipeline, pipeline.alarm_state, self.bus.publish, for_s=for_s
         )
 
@@ -225,9 +214,9 @@ class AssistantRuntime:
         preset, llm = self.preset, self.settings.llm
         toolbox, language = self.home_context.toolbox, next(iter(self.models.voices))
 
-        def transcriber(language: str | None) -> Transcriber:
+        def transcriber(language: str | None) -> dialogue.Transcriber:
             language = language or self.engines.expected_language
-            return Transcriber(self.engines.stt, language=language, names=self.home_context.names)
+            return dialogue.Transcriber(self.engines.stt, language=language, names=self.home_context.names)
 
         return Assistant(
             preset.name,
@@ -244,7 +233,9 @@ class AssistantRuntime:
             executor=toolbox.executor if toolbox else None,
             transcriber=transcriber if "stt" in self.engines else None,
             stt_model_name=self.models.stt_choice.model_name if "stt" in self.engines else "",
-            voice=(lambda speed: Synthesizer(self.engines.tts, speed=speed)) if "tts" in self.engines else None,
+            voice=(lambda speed: dialogue.Synthesizer(self.engines.tts, speed=speed))
+            if "tts" in self.engines
+            else None,
             voice_name=self.models.voices[language] if "tts" in self.engines else "",
             voice_language=language,
             resumes=llm.remote_url is None,
@@ -264,14 +255,14 @@ class AssistantRuntime:
             ),
         )
 
-    def voice(self) -> Synthesizer:
+    def voice(self) -> dialogue.Synthesizer:
         """Return the synthesizer with the configured voices."""
-        return Synthesizer(self.engines.tts, speed=self.settings.tts.speed)
+        return dialogue.Synthesizer(self.engines.tts, speed=self.settings.tts.speed)
 
-    def transcriber(self) -> Transcriber:
+    def transcriber(self) -> dialogue.Transcriber:
         """Return the transcriber with the configured language and entity names."""
         home = self.home_context
-        return Transcriber(
+        return dialogue.Transcriber(
             self.engines.stt,
             language=self.engines.expected_language,
             names=home.names,
@@ -300,22 +291,22 @@ class AssistantRuntime:
             await toolbox.start()
             self.home_context = home_context
 
-    def _wake_state(self) -> tuple[WakeState, Transcriber]:
+    def _wake_state(self) -> tuple[dialogue.WakeState, dialogue.Transcriber]:
         """Return the wake state and a transcriber that removes the wake phrase."""
         wake, transcriber, publish = self.settings.wake, self.transcriber(), self.bus.publish
         match wake.mode:
             case "off":
-                return WakeState(publish=publish), transcriber
+                return dialogue.WakeState(publish=publish), transcriber
             case "word":
                 detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
-                wake_state = WakeState("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
-                phrase = WakePhrase(detector.word.phrase)
+                wake_state = dialogue.WakeState("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = dialogue.WakePhrase(detector.word.phrase)
             case "phrase":
-                wake_state = WakeState("phrase", follow_up_s=wake.follow_up_s, publish=publish)
-                phrase = WakePhrase(wake.phrase, wake.threshold)
+                wake_state = dialogue.WakeState("phrase", follow_up_s=wake.follow_up_s, publish=publish)
+                phrase = dialogue.WakePhrase(wake.phrase, wake.threshold)
             case _:
                 assert_never(wake.mode)
-        return wake_state, WakePhraseFilter(transcriber, phrase, wake_state)
+        return wake_state, dialogue.WakePhraseFilter(transcriber, phrase, wake_state)
 
     async def transcribe(self, path: Path) -> str:
         """Transcribe an audio file. Raises AudioError and EngineFailed."""

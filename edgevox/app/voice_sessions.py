@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.engines import Engines
@@ -16,18 +17,6 @@ from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
 from edgevox.core.events import Bus, Publish
-from edgevox.dialogue import (
-    AlarmState,
-    BargeInDetector,
-    BuiltinCommands,
-    ConfirmationDialog,
-    Loudspeaker,
-    Pipeline,
-    Synthesizer,
-    Transcriber,
-    VoiceLoop,
-    WakeState,
-)
 from edgevox.dialogue.transcriber import TranscriptTap
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED
 from edgevox.llm.presets import ModelPreset
@@ -42,22 +31,22 @@ class BargeInSelector:
         self._duplex = duplex
         self._aggressiveness = aggressiveness
         self._of: Duplex = "half"
-        self._last: BargeInDetector | None = None
+        self._last: dialogue.BargeInDetector | None = None
 
-    def now(self) -> BargeInDetector | None:
+    def now(self) -> dialogue.BargeInDetector | None:
         """Return the current detector; None in half-duplex mode."""
         if (duplex := self._duplex()) is not self._of:
             self._of, self._last = duplex, self._create(duplex)
         return self._last
 
-    def _create(self, duplex: Duplex) -> BargeInDetector | None:
+    def _create(self, duplex: Duplex) -> dialogue.BargeInDetector | None:
         match duplex:
             case "half":
                 return None
             case "device":
-                return BargeInDetector(aggressiveness=self._aggressiveness)
+                return dialogue.BargeInDetector(aggressiveness=self._aggressiveness)
             case EchoCanceller() as canceller:
-                return BargeInDetector(
+                return dialogue.BargeInDetector(
                     lambda: canceller.level,
                     self._aggressiveness,
                     lambda: canceller.warmup_replay,
@@ -83,9 +72,9 @@ class VoiceSessionManager:
     engines: Engines
     home_context: Callable[[], HomeContext]
     conversation: Callable[[str], Conversation]
-    transcriber: Callable[[], Transcriber]
-    voice: Callable[[], Synthesizer]
-    pipelines: list[Pipeline] = field(default_factory=list)
+    transcriber: Callable[[], dialogue.Transcriber]
+    voice: Callable[[], dialogue.Synthesizer]
+    pipelines: list[dialogue.Pipeline] = field(default_factory=list)
     """The pipelines of the open sessions, and the local one."""
 
     def session_factory(self, bus: Bus) -> VoiceSessionFactory:
@@ -98,12 +87,12 @@ class VoiceSessionManager:
             longest_pause_s=AFTER_UNFINISHED * self.settings.audio.hangover_ms / 1000 + _MARGIN_S,
         )
 
-    def confirmation(self) -> list[ConfirmationDialog]:
+    def confirmation(self) -> list[dialogue.ConfirmationDialog]:
         """Return the confirmation dialogs of all open pipelines."""
         return [pipeline.confirmation for pipeline in self.pipelines]
 
     @asynccontextmanager
-    async def open(self, session: VoiceSession) -> AsyncIterator[VoiceLoop]:
+    async def open(self, session: VoiceSession) -> AsyncIterator[dialogue.VoiceLoop]:
         """Open a voice loop for the duration of the block."""
         pipeline = self.pipeline(
             session.publish,
@@ -116,13 +105,13 @@ class VoiceSessionManager:
         audio = self.settings.audio
         self.pipelines.append(pipeline)
         try:
-            yield VoiceLoop(
+            yield dialogue.VoiceLoop(
                 session.audio_source,
                 Endpointer(audio),
                 pipeline,
                 session.publish,
                 barge_in=BargeInSelector(lambda: session.duplex, audio.vad_aggressiveness).now,
-                wake_state=WakeState(publish=session.publish),
+                wake_state=dialogue.WakeState(publish=session.publish),
             )
         finally:
             self.pipelines.remove(pipeline)
@@ -132,17 +121,17 @@ class VoiceSessionManager:
         self,
         publish: Publish,
         conversation: Conversation | None,
-        transcriber: Transcriber | None,
-        loudspeaker: Loudspeaker | None,
+        transcriber: dialogue.Transcriber | None,
+        loudspeaker: dialogue.Loudspeaker | None,
         *,
         caller: Caller = LOCAL,
         confirm: Confirm | None = None,
-        alarm_state: AlarmState | None = None,
-    ) -> Pipeline:
+        alarm_state: dialogue.AlarmState | None = None,
+    ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
-        dialog = ConfirmationDialog(publish)
-        return Pipeline(
+        dialog = dialogue.ConfirmationDialog(publish)
+        return dialogue.Pipeline(
             home_context.agent(
                 model=self.engines.llm,
                 conversation=conversation,
@@ -156,7 +145,7 @@ class VoiceSessionManager:
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             confirmation=dialog,
-            words=BuiltinCommands(home_context.examples()) if conversation is not None else None,
+            words=dialogue.BuiltinCommands(home_context.examples()) if conversation is not None else None,
             alarm_state=alarm_state,
             warms_prefix=conversation is not None,
             languages=self.engines.languages,

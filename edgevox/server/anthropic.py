@@ -12,22 +12,7 @@ from pydantic import Field
 
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
-from edgevox.server.chat.input import (
-    ChatBody,
-    ChatInput,
-    ReplyEnd,
-    ReplyFormat,
-    ReplyPart,
-    ReplyText,
-    ReplyToolCall,
-    StopString,
-    ToolName,
-    Usage,
-    checked_count,
-    in_order,
-    tool_schema,
-    whole_reply,
-)
+from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, sse_event
 
@@ -40,7 +25,7 @@ class _Text(RequestBody):
 class _ToolUse(RequestBody):
     type: Literal["tool_use"]
     id: str
-    name: ToolName
+    name: chat.ToolName
     input: dict[str, Any]
 
 
@@ -86,7 +71,7 @@ class _Message(RequestBody):
 
 
 class _Tool(RequestBody):
-    name: ToolName
+    name: chat.ToolName
     description: str | None = None
     input_schema: dict[str, Any]
     type: Literal["custom"] | None = None
@@ -99,11 +84,11 @@ class _Choice(RequestBody):
 
 class _NamedChoice(RequestBody):
     type: Literal["tool"]
-    name: ToolName
+    name: chat.ToolName
     disable_parallel_tool_use: bool | None = None
 
 
-class MessagesBody(ChatBody):
+class MessagesBody(chat.ChatBody):
     """The supported fields of a request."""
 
     max_tokens: int = Field(ge=1)
@@ -111,7 +96,7 @@ class MessagesBody(ChatBody):
     system: str | list[_Text] | None = None
     tools: list[_Tool] | None = None
     tool_choice: Annotated[_Choice | _NamedChoice, Field(discriminator="type")] | None = None
-    stop_sequences: Annotated[list[StopString], Field(max_length=16)] | None = None
+    stop_sequences: Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     temperature: float | None = Field(None, ge=0, le=1)
     top_p: float | None = Field(None, gt=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
@@ -119,14 +104,14 @@ class MessagesBody(ChatBody):
     def reply_format(self, model: str) -> MessageReply:
         return MessageReply(model)
 
-    def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
-        checked_count(len(self.messages), limits.max_messages, "messages")
-        checked_count(len(self.tools or ()), limits.max_tools, "tools")
-        tools = [tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools or ()]
+    def question(self, base: Sampling, limits: ServerSettings) -> chat.ChatInput:
+        chat.checked_count(len(self.messages), limits.max_messages, "messages")
+        chat.checked_count(len(self.tools or ()), limits.max_tools, "tools")
+        tools = [chat.tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools or ()]
         messages = [message for one in self.messages for message in one.messages()]
         system = [Message("system", _joined(self.system))] if self.system else []
-        return ChatInput(
-            in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
+        return chat.ChatInput(
+            chat.in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
             tools=None if self.tools is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
@@ -148,25 +133,25 @@ def _joined(content: str | list[_Text]) -> str:
     return content if isinstance(content, str) else "\n".join(block.text for block in content)
 
 
-class MessageReply(ReplyFormat):
+class MessageReply(chat.ReplyFormat):
     """Formats one answer of `model`."""
 
     def __init__(self, model: str) -> None:
         self._head = {"id": f"msg_{uuid.uuid4().hex}", "type": "message", "role": "assistant", "model": model}
 
-    async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
-        pieces, ended = await whole_reply(parts)
+    async def whole(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> JsonObject:
+        pieces, ended = await chat.whole_reply(parts)
         blocks: list[JsonObject] = []
         for piece in pieces:
             match piece:
-                case ReplyText(text):
+                case chat.ReplyText(text):
                     blocks.append({"type": "text", "text": text})
-                case ReplyToolCall(call):
+                case chat.ReplyToolCall(call):
                     arguments = json.loads(call.arguments)
                     blocks.append({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments})
         return {**self._head, "content": blocks, **_stop(ended), "usage": _usage(ended.usage)}
 
-    async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         """Start, extend and stop one content block after another; closing it closes the parts."""
         index = -1
         has_begun = is_text_open = False
@@ -175,27 +160,27 @@ class MessageReply(ReplyFormat):
                 if not has_begun:  # not before the first part: until then the request can still fail
                     has_begun = True
                     # The prompt length is only known at the end.
-                    nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(Usage())}
+                    nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(chat.Usage())}
                     yield _event("message_start", message={**self._head, "content": [], **nothing})
-                if is_text_open and not isinstance(part, ReplyText):
+                if is_text_open and not isinstance(part, chat.ReplyText):
                     yield _event("content_block_stop", index=index)
                     is_text_open = False
                 match part:
-                    case ReplyText(text):
+                    case chat.ReplyText(text):
                         if not is_text_open:
                             is_text_open = True
                             index += 1
                             block: JsonObject = {"type": "text", "text": ""}
                             yield _event("content_block_start", index=index, content_block=block)
                         yield _event("content_block_delta", index=index, delta={"type": "text_delta", "text": text})
-                    case ReplyToolCall(call):
+                    case chat.ReplyToolCall(call):
                         index += 1
                         block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
                         yield _event("content_block_start", index=index, content_block=block)
                         delta = {"type": "input_json_delta", "partial_json": call.arguments}
                         yield _event("content_block_delta", index=index, delta=delta)
                         yield _event("content_block_stop", index=index)
-                    case ReplyEnd():
+                    case chat.ReplyEnd():
                         yield _event("message_delta", delta=_stop(part), usage=_usage(part.usage))
                     case _:
                         assert_never(part)
@@ -209,14 +194,14 @@ def _event(name: str, **fields: object) -> bytes:
     return sse_event({"type": name, **fields}, name)
 
 
-def _stop(ended: ReplyEnd) -> JsonObject:
+def _stop(ended: chat.ReplyEnd) -> JsonObject:
     if ended.stopped_at is not None:
         return {"stop_reason": "stop_sequence", "stop_sequence": ended.stopped_at}
     reasons = {"length": "max_tokens", "tool_calls": "tool_use"}
     return {"stop_reason": reasons.get(ended.finish_reason, "end_turn"), "stop_sequence": None}
 
 
-def _usage(usage: Usage) -> JsonObject:
+def _usage(usage: chat.Usage) -> JsonObject:
     return {
         "input_tokens": usage.prompt_tokens - usage.cached_tokens,
         "cache_creation_input_tokens": 0,

@@ -13,22 +13,7 @@ from pydantic import AfterValidator, Field
 
 from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
-from edgevox.server.chat.input import (
-    ChatBody,
-    ChatInput,
-    ReplyEnd,
-    ReplyFormat,
-    ReplyPart,
-    ReplyText,
-    ReplyToolCall,
-    StopString,
-    ToolName,
-    Usage,
-    checked_count,
-    in_order,
-    tool_schema,
-    whole_reply,
-)
+from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody, sse_event
 
@@ -43,7 +28,7 @@ class _Part(RequestBody):
 
 
 class _CalledFunction(RequestBody):
-    name: ToolName
+    name: chat.ToolName
     arguments: str = "{}"
 
 
@@ -81,7 +66,7 @@ class _Message(RequestBody):
 
 
 class _Function(RequestBody):
-    name: ToolName
+    name: chat.ToolName
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
@@ -92,7 +77,7 @@ class _Tool(RequestBody):
 
 
 class _Named(RequestBody):
-    name: ToolName
+    name: chat.ToolName
 
 
 class _NamedFunction(RequestBody):
@@ -114,7 +99,7 @@ class _StreamOptions(RequestBody):
     include_usage: bool | None = None
 
 
-class ChatCompletionBody(ChatBody):
+class ChatCompletionBody(chat.ChatBody):
     """The supported fields; unsupported ones that would change the answer are rejected."""
 
     messages: list[_Message] = Field(min_length=1)
@@ -125,7 +110,7 @@ class ChatCompletionBody(ChatBody):
     function_call: Literal["auto", "none"] | _Named | None = None
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None
-    stop: StopString | Annotated[list[StopString], Field(max_length=16)] | None = None
+    stop: chat.StopString | Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
@@ -150,15 +135,17 @@ class ChatCompletionBody(ChatBody):
         with_usage = self.stream_options is not None and bool(self.stream_options.include_usage)
         return Completion(model, as_functions=self.uses_functions, with_usage=with_usage)
 
-    def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:
+    def question(self, base: Sampling, limits: ServerSettings) -> chat.ChatInput:
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
-        checked_count(len(self.messages), limits.max_messages, "messages")
-        checked_count(len(functions or ()), limits.max_tools, "tools")
-        tools = [tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()]
-        return ChatInput(
-            in_order([one.message() for one in self.messages], [one.name for one in functions or ()]),
+        chat.checked_count(len(self.messages), limits.max_messages, "messages")
+        chat.checked_count(len(functions or ()), limits.max_tools, "tools")
+        tools = [
+            chat.tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()
+        ]
+        return chat.ChatInput(
+            chat.in_order([one.message() for one in self.messages], [one.name for one in functions or ()]),
             tools=None if functions is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
@@ -190,7 +177,7 @@ class ChatCompletionBody(ChatBody):
                 return {"type": "object"}
 
 
-class Completion(ReplyFormat):
+class Completion(chat.ReplyFormat):
     """Formats one answer of `model`; `as_functions` uses the deprecated function calls."""
 
     def __init__(self, model: str, *, as_functions: bool = False, with_usage: bool = False) -> None:
@@ -198,10 +185,10 @@ class Completion(ReplyFormat):
         self._as_functions = as_functions
         self._with_usage = with_usage
 
-    async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject:
-        pieces, ended = await whole_reply(parts)
-        text = "".join(piece.text for piece in pieces if isinstance(piece, ReplyText))
-        calls = [piece.call for piece in pieces if isinstance(piece, ReplyToolCall)]
+    async def whole(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> JsonObject:
+        pieces, ended = await chat.whole_reply(parts)
+        text = "".join(piece.text for piece in pieces if isinstance(piece, chat.ReplyText))
+        calls = [piece.call for piece in pieces if isinstance(piece, chat.ReplyToolCall)]
         message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
         if calls and self._as_functions:
             message["function_call"] = _function(calls[0])
@@ -210,7 +197,7 @@ class Completion(ReplyFormat):
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self._reason(ended)}
         return {**self._head, "object": "chat.completion", "choices": [choice], "usage": _usage(ended.usage)}
 
-    async def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
+    async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         calls = 0
         has_begun = False
         async with aclosing(parts):
@@ -219,18 +206,18 @@ class Completion(ReplyFormat):
                     has_begun = True
                     yield self._chunk({"role": "assistant", "content": ""})
                 match part:
-                    case ReplyText(piece):
+                    case chat.ReplyText(piece):
                         yield self._chunk({"content": piece})
-                    case ReplyToolCall(call) if self._as_functions:
+                    case chat.ReplyToolCall(call) if self._as_functions:
                         yield self._chunk({"function_call": _function(call)})
-                    case ReplyToolCall(call):
+                    case chat.ReplyToolCall(call):
                         # The name comes first, as in OpenAI's stream; clients append the arguments.
                         opening = {**_call(call), "function": {"name": call.name, "arguments": ""}, "index": calls}
                         yield self._chunk({"tool_calls": [opening]})
                         rest = {"index": calls, "function": {"arguments": call.arguments}}
                         yield self._chunk({"tool_calls": [rest]})
                         calls += 1
-                    case ReplyEnd():
+                    case chat.ReplyEnd():
                         yield self._chunk({}, self._reason(part))
                         if self._with_usage:
                             yield self._event([], _usage(part.usage))
@@ -241,7 +228,7 @@ class Completion(ReplyFormat):
     def format_error(self, error: ApiError) -> bytes:
         return sse_event(error.as_openai())
 
-    def _reason(self, ended: ReplyEnd) -> str:
+    def _reason(self, ended: chat.ReplyEnd) -> str:
         match ended.finish_reason:
             case "tool_calls" if self._as_functions:
                 return "function_call"
@@ -267,7 +254,7 @@ def _call(call: ToolCall) -> JsonObject:
     return {"id": call.id, "type": "function", "function": _function(call)}
 
 
-def _usage(usage: Usage) -> JsonObject:
+def _usage(usage: chat.Usage) -> JsonObject:
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.generated_tokens,

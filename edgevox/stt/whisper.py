@@ -20,18 +20,7 @@ from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TranscribeRequest, Transcript
 from edgevox.engines.threads import limit_omp_spin
-from edgevox.stt.decoding import (
-    FULL_WINDOW_S,
-    NO_SPEECH,
-    NO_WORDS,
-    UNINTELLIGIBLE,
-    DecodeOptions,
-    Decoding,
-    Hypothesis,
-    Window,
-    best_decoding,
-    choose,
-)
+from edgevox.stt import decoding
 from edgevox.stt.rescoring import Rescorer, TextScorer
 
 if TYPE_CHECKING:  # the child process does without the settings: 20 MB
@@ -41,17 +30,17 @@ if TYPE_CHECKING:  # the child process does without the settings: 20 MB
 class Decoder(Protocol):
     """Implemented by edgevox.stt.whisper_decoder.WhisperDecoder."""
 
-    def decode_options(self, language: str | None) -> DecodeOptions: ...
+    def decode_options(self, language: str | None) -> decoding.DecodeOptions: ...
 
-    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str: ...
+    def detect_language(self, samples: NDArray[np.float32], window: decoding.Window) -> str: ...
 
     def attempt(
-        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
-    ) -> Decoding: ...
+        self, samples: NDArray[np.float32], window: decoding.Window, *, language: str, names: Sequence[str]
+    ) -> decoding.Decoding: ...
 
     def hypotheses(
-        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]
-    ) -> Sequence[Hypothesis]: ...
+        self, samples: NDArray[np.float32], window: decoding.Window, *, language: str, names: Sequence[str]
+    ) -> Sequence[decoding.Hypothesis]: ...
 
 
 class SpeechDetector(Protocol):
@@ -73,16 +62,18 @@ class UtteranceDecoder:
 
     def transcript(self, cancel: CancelFlag) -> Transcript | None:
         """Transcribe; None once `cancel` is set. Raises ConfigError for an unknown language."""
-        believed: list[Decoding] = []
-        dropped = NO_SPEECH
+        believed: list[decoding.Decoding] = []
+        dropped = decoding.NO_SPEECH
         for piece in self.gate.pieces(self.request.audio):
             tried = self._try(piece, cancel)
             if cancel.is_set():
                 return None
-            if (best := best_decoding(tried)) is not None:
+            if (best := decoding.best_decoding(tried)) is not None:
                 believed.append(best)
             else:
-                dropped = NO_WORDS if any(attempt.is_no_speech() for attempt in tried) else UNINTELLIGIBLE
+                dropped = (
+                    decoding.NO_WORDS if any(attempt.is_no_speech() for attempt in tried) else decoding.UNINTELLIGIBLE
+                )
         return Transcript(
             text=" ".join(attempt.text for attempt in believed),
             language=self.language or ENGLISH,
@@ -94,9 +85,9 @@ class UtteranceDecoder:
             confidence=math.prod(attempt.confidence for attempt in believed),
         )
 
-    def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[Decoding]:
+    def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[decoding.Decoding]:
         """Decode a piece of speech in increasing windows until the result is plausible."""
-        tried: list[Decoding] = []
+        tried: list[decoding.Decoding] = []
         for window in self.decoder.decode_options(self.language).windows_for(len(piece) / SAMPLE_RATE_HZ):
             if cancel.is_set():
                 break
@@ -109,7 +100,9 @@ class UtteranceDecoder:
         self._attempts += len(tried)
         return tried
 
-    def _attempt(self, piece: NDArray[np.float32], window: Window, language: str, cancel: CancelFlag) -> Decoding:
+    def _attempt(
+        self, piece: NDArray[np.float32], window: decoding.Window, language: str, cancel: CancelFlag
+    ) -> decoding.Decoding:
         """Decode a piece of speech, and rescore more hypotheses if the decoder is unsure."""
         names = self.request.names
         attempt = self.decoder.attempt(piece, window, language=language, names=names).without_repetition()
@@ -117,12 +110,12 @@ class UtteranceDecoder:
             return attempt
         hypotheses = self.decoder.hypotheses(piece, window, language=language, names=names)
         if self.rescorer is None or language != ENGLISH:
-            return attempt.read_as(hypotheses, choose)
+            return attempt.read_as(hypotheses, decoding.choose)
         rescorer = self.rescorer
         return attempt.read_as(hypotheses, lambda sane: rescorer.choose(sane, names))
 
 
-_LONGEST_PIECE_S = FULL_WINDOW_S - 2.0
+_LONGEST_PIECE_S = decoding.FULL_WINDOW_S - 2.0
 
 
 @dataclass(eq=False)

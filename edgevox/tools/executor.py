@@ -23,20 +23,8 @@ from cachetools import TLRUCache
 from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import JsonObject, ToolCall
+from edgevox.tools import policy
 from edgevox.tools.calls import ResolvedCall, resolve_call
-from edgevox.tools.policy import (
-    CONFIRM_WITHIN_S,
-    LOCAL,
-    USER_SAID_NO,
-    Caller,
-    Channel,
-    ConfirmationPolicy,
-    PendingConfirmation,
-    PendingConfirmations,
-    confirmation_question_for,
-    low_confidence_question,
-    stricter,
-)
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, ToolStats, render, sentence, speech_of
 from edgevox.tools.runner import Outcome, Raised, Returned, Runner, Stopped, guarded
@@ -59,7 +47,7 @@ _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
 class CallContext:
     """The context of a running call, for its tool; `depth` is 1 for a call of the model."""
 
-    caller: Caller
+    caller: policy.Caller
     turn_id: str
     cancel: CancelFlag | None
     depth: int
@@ -81,7 +69,7 @@ class _CallRejected(Exception):
 
     code: ErrorCode
     text: str
-    confirmation: PendingConfirmation | None = None
+    confirmation: policy.PendingConfirmation | None = None
     speech: str | None = None
 
 
@@ -92,19 +80,19 @@ class ToolExecutor:
         self,
         registry: ToolRegistry,
         *,
-        rule: ConfirmationPolicy | None = None,
+        rule: policy.ConfirmationPolicy | None = None,
         timeout_s: float = TIMEOUT_S,
         max_result_chars: int = MAX_RESULT_CHARS,
-        confirm_within_s: float = CONFIRM_WITHIN_S,
+        confirm_within_s: float = policy.CONFIRM_WITHIN_S,
         stats: ToolStats | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.registry = registry
         self.stats = stats or ToolStats()
-        self._rule = rule or ConfirmationPolicy()
+        self._rule = rule or policy.ConfirmationPolicy()
         self._timeout_s = timeout_s
         self._max_result_chars = max_result_chars
-        self._pending = PendingConfirmations(within_s=confirm_within_s, clock=clock)
+        self._pending = policy.PendingConfirmations(within_s=confirm_within_s, clock=clock)
         self._memo: TLRUCache[_MemoKey, ToolResult] = TLRUCache(_MAX_MEMOIZED, _memoized_until_s, clock)
         self._runner = Runner()
 
@@ -128,7 +116,7 @@ class ToolExecutor:
         self,
         call: ToolCall | ResolvedCall,
         *,
-        caller: Caller = LOCAL,
+        caller: policy.Caller = policy.LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
         low_confidence_text: str = "",
@@ -144,7 +132,7 @@ class ToolExecutor:
         self,
         calls: Sequence[ToolCall | ResolvedCall],
         *,
-        caller: Caller = LOCAL,
+        caller: policy.Caller = policy.LOCAL,
         cancel: CancelFlag | None = None,
         turn_id: str = "",
         low_confidence_text: str = "",
@@ -168,8 +156,8 @@ class ToolExecutor:
         call: ToolCall,
         token: str,
         *,
-        by: Caller = LOCAL,
-        channel: Channel = "voice",
+        by: policy.Caller = policy.LOCAL,
+        channel: policy.Channel = "voice",
         cancel: CancelFlag | None = None,
     ) -> ToolResult:
         """Run, once, the call that was confirmed, with the permissions of its original caller.
@@ -182,15 +170,15 @@ class ToolExecutor:
         taken = guarded(lambda: self._pending.take(token, call, by=by, channel=channel))
         if isinstance(taken, Raised):
             return self._count(_error(call, "tool_denied", f"not confirmed: {taken.message}"))
-        pending: PendingConfirmation = taken.value
+        pending: policy.PendingConfirmation = taken.value
         context = CallContext(pending.origin, pending.turn_id, cancel, depth=1)
         return await self._finish(pending.resolved, context, confirmed=True)
 
-    def refuse(self, pending: PendingConfirmation, why: str = USER_SAID_NO) -> ToolResult:
+    def refuse(self, pending: policy.PendingConfirmation, why: str = policy.USER_SAID_NO) -> ToolResult:
         """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)
         result = _error(pending.call, "tool_denied", f"not done: {why}")
-        speech = "All right, I did not do it." if why == USER_SAID_NO else f"I did not do it: {why}."
+        speech = "All right, I did not do it." if why == policy.USER_SAID_NO else f"I did not do it: {why}."
         return self._count(dataclasses.replace(result, speech=speech))
 
     # --- one call
@@ -244,7 +232,7 @@ class ToolExecutor:
         refresh = tool.refresh
         refreshed = guarded(lambda: refresh(resolution))
         now: Resolution | None = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
-        if now is None or stricter(level, self._rule.level(tool, now.targets)) != level:
+        if now is None or policy.stricter(level, self._rule.level(tool, now.targets)) != level:
             raise _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
         return now
 
@@ -284,9 +272,9 @@ class ToolExecutor:
         if level == "never" and not (low_confidence_text and tool.side_effects):
             return
         if level == "never":
-            level, question = "voice", low_confidence_question(low_confidence_text)
+            level, question = "voice", policy.low_confidence_question(low_confidence_text)
         else:
-            asked = guarded(lambda: confirmation_question_for(tool, _unless_raised(resolved.resolution)))
+            asked = guarded(lambda: policy.confirmation_question_for(tool, _unless_raised(resolved.resolution)))
             question = asked.value if isinstance(asked, Returned) else f"Shall I {tool.name.replace('_', ' ')}?"
         pending = self._pending.ask(
             resolved, question=question, level=level, origin=context.caller, turn_id=context.turn_id

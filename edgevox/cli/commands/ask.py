@@ -22,21 +22,10 @@ from edgevox.cli.command import JSON, MCP_OPTIONS, MODEL_OPTIONS, Command, argum
 from edgevox.cli.context import Context, background, read_json, run_until_done, stdin_lines
 from edgevox.cli.ui.keyboard import keyboard, print_question, typed_yes_no
 from edgevox.cli.ui.mcp_approval import approve_servers
+from edgevox.core import types
 from edgevox.core.errors import ConfigError, EdgevoxError, NotRunning, OtherSettings
 from edgevox.core.events import ConfirmationRequired, Event
 from edgevox.core.turn import CancelFlag, Turn
-from edgevox.core.types import (
-    Audio,
-    ChatDelta,
-    ChatDone,
-    ChatRequest,
-    JsonObject,
-    Message,
-    NamedTool,
-    ToolCall,
-    ToolChoice,
-    Transcript,
-)
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
 from edgevox.llm.tool_parsers import parse_reply
 
@@ -45,7 +34,7 @@ _ASK_SETTINGS = ("preset", "llm.", "tools.", "home.", "mqtt.", "plugins.", "mcp.
 _SAY_SETTINGS = ("tts.",)
 
 
-async def ask_running_assistant(context: Context, text: str) -> JsonObject | None:
+async def ask_running_assistant(context: Context, text: str) -> types.JsonObject | None:
     """Return its answer; None if it is not running or runs with other settings. Raises EdgevoxError."""
     overrides = _overrides(context, _ASK_SETTINGS)
     wanted = Ask(text=text, overrides=overrides, can_answer=sys.stdin.isatty())
@@ -65,7 +54,7 @@ async def ask_running_assistant(context: Context, text: str) -> JsonObject | Non
     return None
 
 
-async def say_on_running_assistant(context: Context, text: str, *, return_audio: bool) -> list[Audio] | None:
+async def say_on_running_assistant(context: Context, text: str, *, return_audio: bool) -> list[types.Audio] | None:
     """Make it speak or return the audio; None if it is not running. Raises EdgevoxError."""
     overrides = _overrides(context, _SAY_SETTINGS)
     wanted = Say(text=text, overrides=overrides, where="here" if return_audio else "loudspeaker")
@@ -154,14 +143,14 @@ class _OutputFormat:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.is_given = bool(args.tools or args.json_schema)
-        self.schema: JsonObject | None = read_json(args.json_schema, dict) if args.json_schema else None
-        self.tools: tuple[JsonObject, ...] = tuple(read_json(args.tools, list)) if args.tools else ()
+        self.schema: types.JsonObject | None = read_json(args.json_schema, dict) if args.json_schema else None
+        self.tools: tuple[types.JsonObject, ...] = tuple(read_json(args.tools, list)) if args.tools else ()
         names = [_tool_name(tool, args.tools) for tool in self.tools]
         match args.tool_choice:
             case "auto" | "none" | "required":
-                self.choice: ToolChoice = args.tool_choice
+                self.choice: types.ToolChoice = args.tool_choice
             case name if name in names:
-                self.choice = NamedTool(name)
+                self.choice = types.NamedTool(name)
             case name:
                 raise ConfigError(
                     f"unknown tool {name} in {args.tools}", hint=f"--tool-choice takes {', '.join((*_CHOICES, *names))}"
@@ -193,8 +182,8 @@ async def _ask(runtime: AssistantRuntime, context: Context, text: str, turn: Tur
 async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFormat, turn: Turn) -> AgentResult:
     preset, llm = runtime.preset, runtime.settings.llm
     plan = plan_hop(form.tools, policy=preset.tool_choice_policy, hop=0, choice=form.choice)
-    request = ChatRequest(
-        (Message("system", llm.instructions), Message("user", text)),
+    request = types.ChatRequest(
+        (types.Message("system", llm.instructions), types.Message("user", text)),
         tools=plan.tools,
         sampling=llm.sampling,
         stop=preset.stop,
@@ -204,26 +193,26 @@ async def _ask_with_format(runtime: AssistantRuntime, text: str, form: _OutputFo
         json_schema=form.schema,
     )
     written = ""
-    done: ChatDone | None = None
+    done: types.ChatDone | None = None
     async with runtime, aclosing(runtime.engines.llm.stream(request, turn.cancel)) as events:
         async for event in events:
             match event:
-                case ChatDelta():
+                case types.ChatDelta():
                     written += event.text
-                case ChatDone():
+                case types.ChatDone():
                     done = event
     assert done is not None
     if form.schema is not None:
         return AgentResult(written, (), done.finish_reason)
     read = parse_reply(written, preset_parsers=preset.tool_call_parsers, tools=[dict(tool) for tool in plan.tools])
-    calls = [ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
+    calls = [types.ToolCall(call.id, call.name, call.arguments) for call in read.calls if call.error is None]
     replies = [call for call in calls if call.name == RESPOND_NAME and RESPOND not in form.tools]
     answer = " ".join((read.text.strip(), *(json.loads(call.arguments)["text"] for call in replies))).strip()
     tool_calls = tuple(call for call in calls if call not in replies)
     return AgentResult(answer, tool_calls, "tool_calls" if tool_calls else done.finish_reason)
 
 
-def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> JsonObject:
+def _answer(runtime: AssistantRuntime, turn: Turn, result: AgentResult) -> types.JsonObject:
     timings_ms = runtime.records.last.timings_ms if runtime.records.last is not None else {}
     facts = {"turn_id": turn.id, "preset": runtime.preset.name, **result.as_json()}
     return {**facts, "error": None, "timings_ms": timings_ms}
@@ -267,12 +256,12 @@ def say(args: argparse.Namespace, context: Context) -> None:
         context.note(f"wrote {args.output}")
 
 
-async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[Audio]:
+async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[types.Audio]:
     async with runtime, aclosing(_synthesize(runtime, text, CancelFlag())) as sounds:
         return [sound async for sound in sounds]
 
 
-def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[types.Audio, None]:
     return runtime.voice().speak_text(text, cancel, runtime.engines.voice_languages[0])
 
 
@@ -306,7 +295,7 @@ def transcribe(args: argparse.Namespace, context: Context) -> None:
         context.note(f"no speech in {args.file} ({transcript.dropped})")
 
 
-async def _transcribe(runtime: AssistantRuntime, audio: Audio) -> tuple[Transcript, float]:
+async def _transcribe(runtime: AssistantRuntime, audio: types.Audio) -> tuple[types.Transcript, float]:
     async with runtime:
         started_s = time.monotonic()
         transcript = await runtime.transcriber().transcribe(audio, CancelFlag())

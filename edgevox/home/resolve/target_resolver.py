@@ -23,21 +23,8 @@ from edgevox.core.words import Words, normalized_words, words_with_plurals
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.phrasing import brief, place_of, sentence, the
+from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import closest_names, fuzzy_readings, is_plural
-from edgevox.home.resolve.labels import (
-    ALL_WORDS,
-    Fit,
-    Labels,
-    best_fits,
-    entities_at,
-    find_place,
-    is_whole_house,
-    kind_called,
-    labels_of,
-    of_kind,
-    place_called,
-    vocabulary,
-)
 
 _MOST_NAMED = 4
 
@@ -79,19 +66,19 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     here = _in_place(house, slots, candidates)
     pool = _of_class(here, slots)
     where = slots.area or slots.floor
-    if slots.name is None or set(normalized_words(slots.name)) <= ALL_WORDS:
+    if slots.name is None or set(normalized_words(slots.name)) <= labels.ALL_WORDS:
         if pool:
             return pool
         kind = (slots.device_class or slots.domain or "device").replace("_", " ")
         raise TargetNotFound(f"I know of no {kind}{_in(where)}.")
-    known = labels_of(house)
+    known = labels.labels_of(house)
     found = _whole_name(house, slots, pool, known) or _named(house, slots.name, pool, known)
     if not found and pool != here:  # small models guess the domain; the name was spoken
         found = _named(house, slots.name, here, known)
     if found:
         return found
-    fit, named = best_fits(normalized_words(slots.name), house.entities, known)
-    if fit <= Fit.SAME_PLAIN_WORDS:
+    fit, named = labels.best_fits(normalized_words(slots.name), house.entities, known)
+    if fit <= labels.Fit.SAME_PLAIN_WORDS:
         problem = f"is not{_in(where)}" if where and named[0] in candidates else "cannot do that"
         raise TargetNotFound(sentence(f"{the(named[0])} {problem}"))
     raise TargetNotFound(_unknown_name(slots.name, where, here or candidates))
@@ -99,7 +86,7 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
 
 def find_area(house: House, said: str) -> Area:
     """The matching area. Raises TargetNotFound."""
-    found = find_place(house, said)
+    found = labels.find_place(house, said)
     if isinstance(found, Area):
         return found
     raise TargetNotFound(_unknown_place(house, said))
@@ -107,11 +94,11 @@ def find_area(house: House, said: str) -> Area:
 
 def excepted_entities(house: House, said: str) -> Entities:
     """The entities of "the kitchen", "the tv and the desk lamp". Raises TargetNotFound and ClarificationNeeded."""
-    parts = [said] if find_place(house, said) else [part for part in _AND.split(said) if part.strip()]
+    parts = [said] if labels.find_place(house, said) else [part for part in _AND.split(said) if part.strip()]
     found: dict[str, Entity] = {}
     for part in parts:
-        place = find_place(house, part)
-        meant = entities_at(place, house.entities) if place else find_entities(house, Slots(name=part), ())
+        place = labels.find_place(house, part)
+        meant = labels.entities_at(place, house.entities) if place else find_entities(house, Slots(name=part), ())
         found |= {entity.id: entity for entity in meant}
     return tuple(found.values())
 
@@ -140,12 +127,12 @@ def single_entity(found: Entities, house: House) -> Entity:
 
 def _in_place(house: House, slots: Slots, pool: Entities) -> Entities:
     for said in (slots.area, slots.floor):
-        if said is None or is_whole_house(normalized_words(said)):
+        if said is None or labels.is_whole_house(normalized_words(said)):
             continue
-        place = find_place(house, said)
+        place = labels.find_place(house, said)
         if place is None:
             raise TargetNotFound(_unknown_place(house, said))
-        pool = entities_at(place, pool)
+        pool = labels.entities_at(place, pool)
     return pool
 
 
@@ -167,17 +154,17 @@ _SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade
 
 def _kind_phrase(house: House, said: Words, pool: Entities) -> Entities:
     """The entities of "lights kitchen", "all lights" or "everything upstairs": a kind, a place, or both."""
-    rest = tuple(word for word in said if word not in ALL_WORDS)
-    kinds = [word for word in rest if kind_called(word)]
+    rest = tuple(word for word in said if word not in labels.ALL_WORDS)
+    kinds = [word for word in rest if labels.kind_called(word)]
     ways: list[tuple[str | None, Words]] = [(kind, tuple(word for word in rest if word != kind)) for kind in kinds]
     if rest != said:
         ways.append((None, rest))
     for kind, place_said in ways:
-        place = place_called(house, place_said)
-        if place is None and not is_whole_house(place_said):
+        place = labels.place_called(house, place_said)
+        if place is None and not labels.is_whole_house(place_said):
             continue
-        there = entities_at(place, pool) if place else pool
-        found = of_kind(kind, there) if kind else there
+        there = labels.entities_at(place, pool) if place else pool
+        found = labels.of_kind(kind, there) if kind else there
         if found:
             return found
     return ()
@@ -186,32 +173,32 @@ def _kind_phrase(house: House, said: Words, pool: Entities) -> Entities:
 # --- names
 
 
-def _whole_name(house: House, slots: Slots, pool: Entities, known: dict[str, Labels]) -> Entities:
+def _whole_name(house: House, slots: Slots, pool: Entities, known: dict[str, labels.Labels]) -> Entities:
     """The Kitchen Light, where the slots are the area kitchen and the name light."""
-    place = find_place(house, slots.area) if slots.area else None
+    place = labels.find_place(house, slots.area) if slots.area else None
     if place is None or slots.name is None or _is_many(slots.name):
         return ()
-    fit, found = best_fits((*normalized_words(place.name), *normalized_words(slots.name)), pool, known)
-    return found if fit is Fit.SAME_WORDS and len(found) == 1 else ()
+    fit, found = labels.best_fits((*normalized_words(place.name), *normalized_words(slots.name)), pool, known)
+    return found if fit is labels.Fit.SAME_WORDS and len(found) == 1 else ()
 
 
-def _named(house: House, name: str, pool: Entities, known: dict[str, Labels]) -> Entities:
+def _named(house: House, name: str, pool: Entities, known: dict[str, labels.Labels]) -> Entities:
     """The entities of a pool that a name matches, or none. Raises ClarificationNeeded."""
     heard = normalized_words(name)
     if found := _read(house, name, heard, pool, known):
         return found
-    for reading in fuzzy_readings(heard, vocabulary(house, known.values())):
+    for reading in fuzzy_readings(heard, labels.vocabulary(house, known.values())):
         if found := _read(house, name, reading, pool, known):
             return found
     return ()
 
 
-def _read(house: House, name: str, said: Words, pool: Entities, known: dict[str, Labels]) -> Entities:
+def _read(house: House, name: str, said: Words, pool: Entities, known: dict[str, labels.Labels]) -> Entities:
     if not said:
         return ()
-    wants_all = _is_many(name) or not ALL_WORDS.isdisjoint(said)
-    fit, found = best_fits(said, pool, known)
-    is_its_name = fit <= Fit.SAME_PLAIN_WORDS
+    wants_all = _is_many(name) or not labels.ALL_WORDS.isdisjoint(said)
+    fit, found = labels.best_fits(said, pool, known)
+    is_its_name = fit <= labels.Fit.SAME_PLAIN_WORDS
     if not is_its_name or (wants_all and not _is_own_plural(found)):
         of_a_kind = _kind_phrase(house, said, pool)
         if of_a_kind and (not is_its_name or len(of_a_kind) > len(found)):
@@ -224,7 +211,7 @@ def _read(house: House, name: str, said: Words, pool: Entities, known: dict[str,
 def _is_many(name: str) -> bool:
     """True for "desk lamps" and for "the lights in the kitchen"."""
     return is_plural(name) or any(
-        is_plural(word) and kind_called(normalized_words(word)[0]) for word in words_with_plurals(name)
+        is_plural(word) and labels.kind_called(normalized_words(word)[0]) for word in words_with_plurals(name)
     )
 
 
@@ -307,7 +294,7 @@ def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> En
     try:
         return _resolve(tool, slots, house)
     except TargetNotFound:
-        if slots.name is None or slots.has_place or find_place(house, slots.name) is None:
+        if slots.name is None or slots.has_place or labels.find_place(house, slots.name) is None:
             raise
         # Small models write an area as a name.
         return _resolve(tool, replace(slots, name=None, area=slots.name), house)
@@ -359,7 +346,7 @@ def _switch_targets(tool: str, slots: Slots, house: House, domains: frozenset[st
 def _names_no_kind(name: str | None) -> bool:
     """True for "everything", "all upstairs", and no name at all."""
     said = normalized_words(name or "all")
-    return not ALL_WORDS.isdisjoint(said) and not any(map(kind_called, said))
+    return not labels.ALL_WORDS.isdisjoint(said) and not any(map(labels.kind_called, said))
 
 
 def _thermometers(found: Entities) -> Entities:
