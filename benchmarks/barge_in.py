@@ -33,8 +33,9 @@ from edgevox.core.types import Audio, SttService, TtsService
 from edgevox.engines import SupervisedEngine
 from edgevox.models import open_store
 from edgevox.stt.whisper import WhisperEngine
-from edgevox.testing import EchoConversation, NullSinks, echo_conversation, echo_sinks
+from edgevox.testing import NullSinks
 from edgevox.tts.piper import PiperEngine
+from tests.dialogue.echo_conversation import EchoConversation, echo_conversation, echo_sinks
 
 STORY = (
     "Once upon a time there was a miller who had three sons and a cat. He was old and tired, and so he gave "

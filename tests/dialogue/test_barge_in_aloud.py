@@ -19,9 +19,10 @@ from edgevox.core.turn import Turn
 from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest, Transcript
 from edgevox.engines import SupervisedEngine
 from edgevox.stt.whisper import WhisperEngine
-from edgevox.testing import NullSinks, echo_conversation, echo_sinks
+from edgevox.testing import NullSinks
 from edgevox.tts.piper import PiperEngine
 from tests.audio.sounds import espeak
+from tests.dialogue.echo_conversation import echo_conversation, echo_sinks
 from tests.dialogue.test_barge_in_detector import click, cough
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]

@@ -11,7 +11,7 @@ from edgevox.core.errors import EngineFailed
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.dialogue import Pipeline
 from edgevox.dialogue.speculative import IdleWorker
-from edgevox.testing.fakes import ScriptedModel
+from edgevox.testing import ScriptedModel
 
 
 async def soon(worker: IdleWorker) -> None:

@@ -24,18 +24,8 @@ from edgevox.cli.ui.keyboard import keyboard, print_question
 from edgevox.cli.ui.mcp_approval import approve_servers
 from edgevox.cli.ui.voice_view import alarm_note, waterfall
 from edgevox.config.sections import WakeMode
+from edgevox.core import events
 from edgevox.core.errors import ConfigError, DeviceUnavailable, EdgevoxError, EngineFailed
-from edgevox.core.events import (
-    ConfirmationRequired,
-    EngineChanged,
-    EngineName,
-    Event,
-    ReplyDelta,
-    RingEnded,
-    RingStarted,
-    RingTrouble,
-    TurnEnded,
-)
 from edgevox.core.turn import Turn
 from edgevox.dialogue import Loudspeaker, Pipeline
 
@@ -70,7 +60,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if isinstance(audio_source, Microphone) and not args.output:
         silent = {} if speaker else {"tts.enabled": False}
         return run_service(context.with_flags(silent), terminal_view(context, plain=args.plain))
-    wanted: dict[EngineName, bool] = {"llm": True, "tts": speaker is not None, "stt": audio_source is not None}
+    wanted: dict[events.EngineName, bool] = {"llm": True, "tts": speaker is not None, "stt": audio_source is not None}
     engines = [name for name, is_wanted in wanted.items() if is_wanted]
     approve_servers(context)
     runtime = open_runtime(context, engines)
@@ -185,20 +175,20 @@ async def _one_turn(pipeline: Pipeline, context: Context, line: str) -> int:
     return 0
 
 
-def _print_reply(context: Context, event: Event) -> None:
+def _print_reply(context: Context, event: events.Event) -> None:
     match event:
-        case ReplyDelta(text=text):
+        case events.ReplyDelta(text=text):
             context.out.print(text, end="", markup=False, soft_wrap=True)
-        case RingStarted(text=text):
+        case events.RingStarted(text=text):
             context.print(f"\n{text}")
-        case RingEnded() | RingTrouble():
+        case events.RingEnded() | events.RingTrouble():
             text, style = alarm_note(event)
             context.note(text, style=style)
-        case TurnEnded():
+        case events.TurnEnded():
             context.out.print()
-        case ConfirmationRequired(question=question):
+        case events.ConfirmationRequired(question=question):
             print_question(context, question)
-        case EngineChanged(engine=engine, state="restarting", detail=detail):
+        case events.EngineChanged(engine=engine, state="restarting", detail=detail):
             context.note(f"{engine} is restarting ({detail})", style="yellow")
         case _:
             pass

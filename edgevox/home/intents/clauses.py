@@ -8,11 +8,10 @@ the person excluded, or do it too soon.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
@@ -26,27 +25,25 @@ from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
 from edgevox.home.entities import HomeError, House
 from edgevox.home.intents.catalogue import catalogue
-from edgevox.home.intents.relative import STEP, RelativeChange, parse_relative, stepped
+from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, resolve_intent
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
 
-_pattern = partial(re.compile, flags=re.IGNORECASE)
 _ACTIONS = (
     r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
     r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
 )
-_POLITE = r"(?:(?:please|hey|okay|ok|so|and|then|just|now|can you|could you|would you|will you|i want you to)[, ]+)*"
-_POLITE_START = _pattern(rf"^{_POLITE}")
-_STOP = _pattern(rf"^{_POLITE}stop\b")
-_LEADS_WITH_ACTION = _pattern(rf"^{_POLITE}{_ACTIONS}\b")
-_ENDS_IN_STATE = _pattern(r"\b(?:on|off)$")
-_QUESTION = _pattern(
-    rf"^{_POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
+_POLITE_START = pattern(rf"^{POLITE}")
+_STOP = pattern(rf"^{POLITE}stop\b")
+_LEADS_WITH_ACTION = pattern(rf"^{POLITE}{_ACTIONS}\b")
+_ENDS_IN_STATE = pattern(r"\b(?:on|off)$")
+_QUESTION = pattern(
+    rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
     r"add|play|say|announce|broadcast)\b"
 )
 # These have a time of their own, which the model writes into the call.
-_TIMED_THINGS = _pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?)\b")
+_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?)\b")
 
 # --- exceptions
 
@@ -59,35 +56,35 @@ _REST = (
     r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
 )
 _EXCEPTIONS = (
-    _pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
-    _pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
-    _pattern(rf"^(?P<command>.+?),? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
-    _pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={_POLITE}{_ACTIONS}\b)(?P<command>.+)$"),
-    _pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
-    _pattern(r"^(?P<command>.*\b(?:all|every\w*)\b.*?),? but (?P<kept>.+)$"),
+    pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
+    pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    pattern(rf"^(?P<command>.+?),? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{_ACTIONS}\b)(?P<command>.+)$"),
+    pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
+    pattern(r"^(?P<command>.*\b(?:all|every\w*)\b.*?),? but (?P<kept>.+)$"),
 )
-_OTHERS = _pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
+_OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
 _REST_OF = "\N{HORIZONTAL ELLIPSIS}"
-_FINAL_STATE = _pattern(r" (?:on|off)$")
-_SECOND_ACTION = _pattern(rf"\b(?:and|then) {_ACTIONS}\b")
-_FILLER_OF_KEPT = _pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
+_FINAL_STATE = pattern(r" (?:on|off)$")
+_SECOND_ACTION = pattern(rf"\b(?:and|then) {_ACTIONS}\b")
+_FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
 
 # --- times and conditions
 
 _TIME_STARTS = word_set("in at on after by tomorrow tonight today this next every each daily weekdays later")
-_IDIOM = _pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
+_IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
 _LENGTH_STARTS = word_set("for until till")
-_SUN = _pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
+_SUN = pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
 _CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
 _NO_CONDITION = r"(?:you|that|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
-_CONDITION = _pattern(rf"\b{_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
-_CONDITION_LEADS = _pattern(
+_CONDITION = pattern(rf"\b{_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
+_CONDITION_LEADS = pattern(
     rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
     rf"[, ](?:then |please )*{_ACTIONS}\b"
 )
-_BARE_VALUE = _pattern(rf"^{_POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
-_HAS_UNIT = _pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
+_BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
+_HAS_UNIT = pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
 
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
 _NO_SUN = "I do not know when the sun rises or sets, so I left everything as it is."
@@ -101,7 +98,7 @@ _WHAT_TO_CHANGE = "I am not sure what to change. Please say its name."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
 
 _LATER = "start_timer"
-_MOVING = frozenset({"cover", "valve"})
+_MAX_COMMAND_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +134,7 @@ class Clauses:
 def parse_clauses(text: str, now: datetime) -> Clauses:
     """Separate a command from its clauses; a text that is no command is returned as it is."""
     words = " ".join(text.split()).strip(" .!?")
-    if _TIMED_THINGS.search(words):
+    if len(words) > _MAX_COMMAND_CHARS or _TIMED_THINGS.search(words):
         return Clauses(text)
     if _CONDITION_LEADS.match(words):
         return Clauses(text, problem=_NO_CONDITIONS)
@@ -159,8 +156,8 @@ def parse_clauses(text: str, now: datetime) -> Clauses:
 
 
 def _without_exception(clauses: Clauses, _now: datetime) -> Clauses:
-    for pattern in _EXCEPTIONS:
-        if not (found := pattern.match(clauses.command)):
+    for form in _EXCEPTIONS:
+        if not (found := form.match(clauses.command)):
             continue
         parts = found.groupdict()
         if _SECOND_ACTION.search(parts["kept"]):
@@ -267,8 +264,8 @@ class CommandClauses(Hook):
         if _REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
             clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
-        if not clauses.problem and (relative := parse_relative(clauses.command)):
-            clauses = replace(clauses, relative=relative)
+        if not clauses.problem:
+            clauses = replace(clauses, relative=parse_relative(clauses.command[:_MAX_COMMAND_CHARS]))
         run.notes[self.name] = clauses
         return None
 
@@ -346,7 +343,7 @@ class CommandClauses(Hook):
     def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
         """Why the clauses cannot be applied to a call, or ""."""
         intent = self._intent(call)
-        if _STOP.match(run.text) and any(entity.domain in _MOVING for entity in intent.entities):
+        if _STOP.match(run.text) and any(entity.domain in ("cover", "valve") for entity in intent.entities):
             return _NO_STOPPING
         if clauses.relative and call.name != clauses.relative.quantity.tool:
             return _WHAT_TO_CHANGE

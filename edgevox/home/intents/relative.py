@@ -18,7 +18,8 @@ STEP = "step"
 """The slot for a change relative to the current value. No model is trained on it: CommandClauses fills it."""
 _MIN_BRIGHTNESS = 5
 
-_pattern = partial(re.compile, flags=re.IGNORECASE)
+pattern = partial(re.compile, flags=re.IGNORECASE)
+POLITE = r"(?:(?:please|hey|okay|ok|so|and|then|just|now|can you|could you|would you|will you|i want you to)[, ]+)*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +58,30 @@ _COVER = Quantity(
 _QUANTITIES = (_LIGHT, _CLIMATE, _FAN, _COVER)
 _UP = ("up", "increase", "raise")
 
-_POLITE = r"(?:(?:please|can you|could you|would you|will you)[, ]+)*"
 _AMOUNT = (
     r"(?:(?P<small>(?:just )?a (?:tiny |little )?(?:bit|little|touch|tad|notch)|slightly|somewhat)|"
     r"(?P<large>much|a lot|way|far)|(?:by )?(?P<count>[\w.-]+)(?P<half> and a half)? ?(?:%|percent|degrees?))"
 )
 _BY_AMOUNT = _AMOUNT.replace("(?:by )?", "by ")  # "dim the lamp ten percent" is a misheard "to"
 _FORMS = (
-    _pattern(
-        rf"^{_POLITE}(?:(?:make|turn|get|set|have) )?(?P<target>.*?) ?(?:{_AMOUNT} )?"
+    pattern(
+        rf"^{POLITE}(?:(?:make|turn|get|set|have) )?(?P<target>.*?) ?(?:{_AMOUNT} )?"
         r"(?P<word>brighter|dimmer|darker|warmer|hotter|cooler|colder|faster|slower)(?P<place> (?:in|at|on) .+)?$"
     ),
-    _pattern(
-        rf"^{_POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)? (?P<target>.+?)(?: {_BY_AMOUNT})?$"
+    pattern(
+        rf"^{POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)? (?P<target>.+?)(?: {_BY_AMOUNT})?$"
     ),
-    _pattern(rf"^{_POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
-    _pattern(rf"^{_POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_BY_AMOUNT})?$"),
-    _pattern(rf"^{_POLITE}(?P<word>increase|raise|lower|decrease|reduce) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
-    _pattern(rf"^{_POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}(?: more)?$"),
-    _pattern(
+    pattern(rf"^{POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_BY_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?P<word>increase|raise|lower|decrease|reduce) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}(?: more)?$"),
+    pattern(
         r"^(?:it's|it is) (?:a bit |much |way )?too (?P<word>dark|bright|cold|warm|hot)(?: in here| here)?"
         r"(?P<place> (?:in|on) .+)?$"
     ),
 )
-_PART = _pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
-_ABSOLUTE = _pattern(
+_PART = pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
+_ABSOLUTE = pattern(
     r"%|\b(?:percent|degrees|to|at|is|are|volume|music|sound|radio|tv|television|speakers?|half|all the way)\b"
 )
 

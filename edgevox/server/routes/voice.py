@@ -25,17 +25,8 @@ from edgevox.server.http.auth import client_key_of
 from edgevox.server.http.errors import ApiError
 from edgevox.server.http.wire import RequestBody, content_type, read_body, sse_event, sse_response
 from edgevox.server.routes import ENGINE_ERRORS, EVENTS, HISTORY, ApiRoute, ServerContext
+from edgevox.server.websocket import protocol
 from edgevox.server.websocket.audio import WebSocketAudioSource
-from edgevox.server.websocket.protocol import (
-    TEXT_CHARS,
-    CloseCode,
-    CloseConnection,
-    Hello,
-    SendFrame,
-    SessionObserver,
-    invalid_frame,
-    read_hello,
-)
 from edgevox.server.websocket.session import ClientSession, Incoming
 from edgevox.tools.policy import Caller
 
@@ -62,12 +53,12 @@ class VoiceSocket:
             await self._converse(socket)
         except WebSocketDisconnect:
             return
-        except CloseConnection as cut:
+        except protocol.CloseConnection as cut:
             await _close(socket, cut)
         except asyncio.CancelledError:
             return  # the server shuts down
         except BaseException:
-            await _close(socket, CloseConnection(CloseCode.FAULT, "this is a bug in EdgeVox"))
+            await _close(socket, protocol.CloseConnection(protocol.CloseCode.FAULT, "this is a bug in EdgeVox"))
             raise
 
     async def _converse(self, socket: WebSocket) -> None:
@@ -76,32 +67,32 @@ class VoiceSocket:
             assistant, queues, confirm = self._server.assistant, self._server.queues, self._server.confirmations
             factory = assistant.session_factory
             if factory is None:
-                raise CloseConnection(CloseCode.NO_PLACE, "this server has no voice sessions")
+                raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, "this server has no voice sessions")
             with self._server.clients.place(caller.name) as place:
                 session = ClientSession(assistant, factory, queues, confirm, caller=caller, place=place, hello=hello)
                 await session.run(incoming, lambda frame: _send(socket, frame))
 
-    async def _greeted(self, socket: WebSocket, incoming: Incoming) -> tuple[Hello, Caller]:
+    async def _greeted(self, socket: WebSocket, incoming: Incoming) -> tuple[protocol.Hello, Caller]:
         if self._unknown >= _MOST_UNKNOWN:
-            raise CloseConnection(CloseCode.NO_PLACE, "too many new connections")
+            raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, "too many new connections")
         self._unknown += 1
         try:
             async with asyncio.timeout(HELLO_WITHIN_S):
                 first = await anext(incoming, None)
         except TimeoutError:
-            raise CloseConnection(CloseCode.NO_HELLO, "no hello frame received") from None
+            raise protocol.CloseConnection(protocol.CloseCode.NO_HELLO, "no hello frame received") from None
         finally:
             self._unknown -= 1
         if first is None:
             raise WebSocketDisconnect
         if isinstance(first, bytes):
-            raise invalid_frame("the first frame is hello, not sound")
-        hello = read_hello(first)
+            raise protocol.invalid_frame("the first frame is hello, not sound")
+        hello = protocol.read_hello(first)
         try:
             return hello, self._server.access.require_token(socket, VOICE, token=hello.token)
         except ApiError as error:
-            code = CloseCode.LACKS_SCOPE if error.status == 403 else CloseCode.UNKNOWN_TOKEN
-            raise CloseConnection(code, error.message) from None
+            code = protocol.CloseCode.LACKS_SCOPE if error.status == 403 else protocol.CloseCode.UNKNOWN_TOKEN
+            raise protocol.CloseConnection(code, error.message) from None
 
 
 async def _incoming(socket: WebSocket) -> Incoming:
@@ -116,7 +107,7 @@ async def _send(socket: WebSocket, frame: str | bytes) -> None:
     await (socket.send_text(frame) if isinstance(frame, str) else socket.send_bytes(frame))
 
 
-async def _close(socket: WebSocket, cut: CloseConnection) -> None:
+async def _close(socket: WebSocket, cut: protocol.CloseConnection) -> None:
     # A client that does not read cannot get a close frame: the connection just ends.
     with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
         async with asyncio.timeout(_GOODBYE_S):
@@ -132,7 +123,7 @@ _LONGEST_S = 60.0
 class VoiceTurnBody(RequestBody):
     """A typed turn."""
 
-    text: str = Field(min_length=1, max_length=TEXT_CHARS, pattern=r"\S")
+    text: str = Field(min_length=1, max_length=protocol.TEXT_CHARS, pattern=r"\S")
 
 
 async def _voice_turn(server: ServerContext, request: Request, caller: Caller) -> Response:
@@ -145,7 +136,7 @@ async def _turn_events(
     server: ServerContext, request: Request, caller: Caller, factory: VoiceSessionFactory, question: Question
 ) -> AsyncGenerator[bytes, None]:
     frames: asyncio.Queue[JsonObject | None] = asyncio.Queue()
-    observer = SessionObserver(frames.put_nowait, server.assistant.keep)
+    observer = protocol.SessionObserver(frames.put_nowait, server.assistant.keep)
 
     def publish(event: Event) -> None:
         observer(event)
@@ -165,7 +156,7 @@ async def _turn_events(
 class StreamedLoudspeaker:
     """A loudspeaker whose audio counts as played when it is sent."""
 
-    def __init__(self, send_frame: SendFrame, turn_id: Callable[[], str | None]) -> None:
+    def __init__(self, send_frame: protocol.SendFrame, turn_id: Callable[[], str | None]) -> None:
         self.heard_s = 0.0
         self._send_frame = send_frame
         self._turn_id = turn_id
@@ -234,7 +225,7 @@ async def _live_events(server: ServerContext, factory: VoiceSessionFactory) -> A
     if server.event_readers.locked():
         raise ApiError(429, "queue_full", "too many clients read the events already", headers={"Retry-After": "5"})
     frames: list[JsonObject] = []
-    observer = SessionObserver(frames.append, lambda _record: None)
+    observer = protocol.SessionObserver(frames.append, lambda _record: None)
     async with server.event_readers:
         with factory.bus.subscription() as events:
             observer.begin()
