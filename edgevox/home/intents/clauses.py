@@ -264,8 +264,8 @@ class CommandClauses(Hook):
         if _REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
             clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
-        if not clauses.problem:
-            clauses = replace(clauses, relative=parse_relative(clauses.command[:_MAX_COMMAND_CHARS]))
+        if not (clauses.problem or len(run.text) > _MAX_COMMAND_CHARS or _SECOND_ACTION.search(clauses.command)):
+            clauses = replace(clauses, relative=parse_relative(clauses.command))
         run.notes[self.name] = clauses
         return None
 

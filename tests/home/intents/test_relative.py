@@ -84,3 +84,9 @@ async def test_another_call_than_the_one_for_the_quantity_is_refused(bench: Benc
     result = await Talk(bench, ("turn_off", {"domain": "light"})).say("make it a bit dimmer")
     assert bench.home.house() == before
     assert json.loads(result.calls[0].arguments) == {"domain": "light"}
+
+
+async def test_several_commands_in_one_sentence_reach_the_model_as_they_are(bench: Bench) -> None:
+    talk = Talk(bench, ("turn_off", {"name": "tv"}))
+    await talk.say("turn off the tv and make the desk lamp brighter")
+    assert talk.model.requests[0].messages[-1].content == "turn off the tv and make the desk lamp brighter"
