@@ -39,11 +39,6 @@ STATELESS = ("scene",)
 
 _MAX_NAMED = 8
 _NO_STATE = ("unavailable", "unknown")
-_CONNECTION_LOGGERS = (
-    "edgevox.home.backends.factory",
-    "edgevox.home.backends.home_assistant",
-    "edgevox.home.backends.mqtt",
-)
 
 
 HOME = Command("home", "List, set up or test the home")
@@ -113,10 +108,9 @@ async def measure_connection(home: ConnectedHome) -> tuple[House, float]:
 @asynccontextmanager
 async def connected_house(home: ConnectedHome) -> AsyncIterator[House]:
     """Connect to the home and yield its house. Raises HomeError and StateError."""
-    loggers = [logging.getLogger(name) for name in _CONNECTION_LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)  # the command prints the problem itself
+    logger = logging.getLogger("edgevox.home.backends")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # the command prints the problem itself
     try:
         await home.start()
         if home.problem:
@@ -124,8 +118,7 @@ async def connected_house(home: ConnectedHome) -> AsyncIterator[House]:
         yield home.house()
     finally:
         await home.close()
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        logger.setLevel(level)
 
 
 def home_warnings(house: House) -> Iterator[str]:
