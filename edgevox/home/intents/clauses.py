@@ -43,7 +43,7 @@ _QUESTION = pattern(
     r"add|play|say|announce|broadcast)\b"
 )
 # These have a time of their own, which the model writes into the call.
-_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?)\b")
+_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
 
 # --- exceptions
 
@@ -77,8 +77,10 @@ _IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|st
 _LENGTH_STARTS = word_set("for until till")
 _SUN = pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
 _CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
-_NO_CONDITION = r"(?:you|that|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
-_CONDITION = pattern(rf"\b{_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
+_NO_CONDITION = (
+    r"(?:you|that|more|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
+)
+_CONDITION = pattern(rf"\b(?<!at ){_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
 _CONDITION_LEADS = pattern(
     rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
     rf"[, ](?:then |please )*{_ACTIONS}\b"
@@ -217,8 +219,9 @@ def _splits(text: str, starts: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Every way to read a text as a command and a clause that begins with one of these words."""
     words, plain = text.split(), [*text.casefold().split(), ""]
     for start in range(1, len(words)):
-        is_state = plain[start] == "on" and plain[start + 1] in starts  # "the lamp on at eight"
-        if plain[start] in starts and not is_state:
+        # "the lamp on at eight" is on; "for tonight" begins now.
+        is_other = (plain[start] == "on" and plain[start + 1] in starts) or plain[start - 1] == "for"
+        if plain[start] in starts and not is_other:
             yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
     for end in range(len(words) - 1, 0, -1) if plain[0] in starts else ():
         command = " ".join(words[end:])

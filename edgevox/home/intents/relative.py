@@ -71,8 +71,8 @@ _FORMS = (
     pattern(
         rf"^{POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)? (?P<target>.+?)(?: {_BY_AMOUNT})?$"
     ),
-    pattern(rf"^{POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
-    pattern(rf"^{POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_BY_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_AMOUNT})?$"),
     pattern(rf"^{POLITE}(?P<word>increase|raise|lower|decrease|reduce) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
     pattern(rf"^{POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}(?: more)?$"),
     pattern(
@@ -82,7 +82,8 @@ _FORMS = (
 )
 _PART = pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
 _ABSOLUTE = pattern(
-    r"%|\b(?:percent|degrees|to|at|is|are|volume|music|sound|radio|tv|television|speakers?|half|all the way)\b"
+    r"^(?:on|off)\b|%|\b(?:when|if|i|percent|degrees|to|at|is|are|half|all the way)\b|"
+    r"\b(?:volume|music|sound|radio|tv|television|speakers?)\b"
 )
 
 
@@ -98,7 +99,7 @@ class RelativeChange:
 
 def parse_relative(text: str) -> RelativeChange | None:
     """The relative change that a text asks for, or None."""
-    words = " ".join(text.split()).strip(" .!?")
+    words = re.sub(r"[, ]+(?:please|thanks|thank you)$", "", " ".join(text.split()).strip(" .!?"), flags=re.IGNORECASE)
     found = next((match for form in _FORMS if (match := form.match(words))), None)
     if found is None:
         return None

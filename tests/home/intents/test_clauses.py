@@ -52,6 +52,7 @@ def test_a_time_is_separated_and_other_clauses_stay_for_later(text: str, later: 
     "text",
     [
         "turn on the heating when I get home",
+        "turn on the lights when I wake up",
         "if it gets below 18 degrees turn on the heating",
         "once the washing machine is done, turn off the plug",
         "turn the lights off at sunset",
@@ -74,6 +75,8 @@ def test_a_clause_that_cannot_be_applied_is_a_problem(text: str) -> None:
         "turn off the lights for the night",
         "turn on the night light",
         "turn on the lights if you can",
+        "turn on the tv at once",
+        "set the thermostat to 21 for tonight",
         "set the thermostat at 20",
         "dim the lights at 50 percent",
         "is the light on at ten",

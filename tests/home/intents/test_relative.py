@@ -15,7 +15,9 @@ from tests.home.intents.test_clauses import Talk
     ("text", "command", "step"),
     [
         ("brighter", "set the lights to 50 percent", 20),
-        ("a bit brighter", "set the lights to 50 percent", 10),
+        ("A bit brighter, please.", "set the lights to 50 percent", 10),
+        ("turn the radiator up two degrees", "set the radiator to 21 degrees", 2),
+        ("turn on the lights when I wake up", None, 0),
         ("make the desk lamp much dimmer", "set the desk lamp to 50 percent", -40),
         ("make it brighter in the kitchen", "set the lights in the kitchen to 50 percent", 20),
         ("dim the lights by 15 percent", "set the lights to 50 percent", -15),
