@@ -17,16 +17,8 @@ from typing import Any, TypeAlias, TypeVar
 from edgevox.config.sections import HomeSettings
 from edgevox.core.errors import StateError
 from edgevox.core.words import Words, normalized_words, words_with_plurals
+from edgevox.home import prompt_text
 from edgevox.home.entities import Area, Entities, Entity, Floor, HomeError, House
-from edgevox.home.prompt_text import (
-    HOME_INSTRUCTIONS,
-    area_lines,
-    home_instructions,
-    home_names,
-    home_prompt,
-    names_in_order,
-    sanitize_name,
-)
 from edgevox.home.resolve.fuzzy import fuzzy_readings, known_words
 from edgevox.home.resolve.labels import Label, Labels, every_kind_word, labels_of, place_words, vocabulary
 
@@ -47,7 +39,7 @@ _NamedT = TypeVar("_NamedT", bound=Entity | Area | Floor)
 def fixed_part(house: House, max_things: int) -> House:
     """The part of the home that is in every prompt: all of it, or as much as fits the space of `max_things`."""
     letters = max_things * _LETTERS_PER_THING
-    if len(house.entities) <= max_things and _letters(home_prompt(house)) <= letters:
+    if len(house.entities) <= max_things and _letters(prompt_text.home_prompt(house)) <= letters:
         return house
     floors = _fitting(_by_name(house.floors), letters // 8)
     # An area's name appears in the line of its floor, and again at the start of its own.
@@ -97,7 +89,7 @@ def _fitting(things: Iterable[_NamedT], letters: int) -> tuple[_NamedT, ...]:
     """As many of the first entities as fit."""
     fitting = list[_NamedT]()
     for thing in with_few_aliases(things):
-        names = (sanitize_name(name) for name in (thing.name, *thing.aliases))
+        names = (prompt_text.sanitize_name(name) for name in (thing.name, *thing.aliases))
         letters -= _letters(", ".join(names)) + _LETTERS_OF_A_KIND
         if letters < 0:
             break
@@ -253,7 +245,7 @@ class HomePrompt:
         if not named:
             return fixed.text
         shown = House(tuple(with_few_aliases(named)), tuple(with_few_aliases(house.areas)))
-        return f"{fixed.text}\n{area_lines(shown)}"
+        return f"{fixed.text}\n{prompt_text.area_lines(shown)}"
 
     def names(self) -> tuple[str, ...]:
         """Names for biasing the recogniser, most useful first; it takes as many as fit."""
@@ -268,7 +260,7 @@ class HomePrompt:
         try:
             house = self._house()
         except (HomeError, StateError):
-            return House(()), _FixedPrompt((), self._with_prefix(HOME_INSTRUCTIONS))
+            return House(()), _FixedPrompt((), self._with_prefix(prompt_text.HOME_INSTRUCTIONS))
         last = self._last
         if last is not None and last[0] is house:
             return last
@@ -277,10 +269,10 @@ class HomePrompt:
             fixed = last[1]
         else:
             part = fixed_part(house, self._max_things)
-            all_names = home_names(house)
+            all_names = prompt_text.home_names(house)
             fixed = _FixedPrompt(
                 key,
-                self._with_prefix(home_instructions(part)),
+                self._with_prefix(prompt_text.home_instructions(part)),
                 frozenset(entity.id for entity in part.entities),
                 rare_words_first(all_names) if part is house else _most_useful_names(house),
                 all_names,
@@ -303,7 +295,7 @@ def _names(house: House) -> _Names:
 
 def _most_useful_names(house: House) -> tuple[str, ...]:
     things = with_few_aliases((*_by_name(house.places), *by_usefulness(house)))
-    return rare_words_first(names_in_order(things))[:_MAX_ASR_NAMES]
+    return rare_words_first(prompt_text.names_in_order(things))[:_MAX_ASR_NAMES]
 
 
 def rare_words_first(names: Iterable[str]) -> tuple[str, ...]:

@@ -18,18 +18,8 @@ from edgevox.cli.ui.progress import ProgressLine
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.events import EngineName
 from edgevox.core.files import data_path
-from edgevox.eval import Case, read_suite, run_cases
+from edgevox.eval import Case, read_suite, run_cases, speech
 from edgevox.eval.report import ModelResults, figures, rows, tables, wrong_recordings
-from edgevox.eval.speech import (
-    CLEAN,
-    SpeechConditions,
-    SuiteTranscriber,
-    TranscriptCache,
-    read_snrs,
-    read_speeds,
-    run_heard_cases,
-    sound_of,
-)
 from edgevox.eval.synthetic_speech import NOISE_KINDS, AssistantVoice, EspeakVoice, EvalVoice
 from edgevox.llm.tool_choice import ToolChoicePolicy
 
@@ -97,7 +87,9 @@ def _positive(text: str) -> int:
         argument("--voices", metavar="NAMES", help=f"TTS voices for rows without a recording (default: {_VOICES})"),
         argument("--speeds", metavar="LIST", help=f"speaking rates, used in turn (default: {_SPEEDS})"),
         argument(
-            "--snr", metavar="LIST", help=f"signal-to-noise ratios in dB (default: {_SNRS}; {CLEAN} for recordings)"
+            "--snr",
+            metavar="LIST",
+            help=f"signal-to-noise ratios in dB (default: {_SNRS}; {speech.CLEAN} for recordings)",
         ),
         argument("--noise", choices=NOISE_KINDS, help=f"kind of noise (default: {_NOISE})"),
         argument("--heard", type=Path, metavar="FILE", help="cache transcripts in this file for later runs"),
@@ -159,10 +151,12 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     if recorded and not synthesised:
         _reject_synthesis_options(args)
     for case in recorded:  # an unreadable file must fail before hours of transcription
-        sound_of(case)
+        speech.sound_of(case)
     noise = args.noise or _NOISE
-    conditions = SpeechConditions(read_speeds(args.speeds or _SPEEDS), read_snrs(args.snr or _SNRS), noise)
-    recorded_snrs_db = read_snrs(args.snr or CLEAN)
+    conditions = speech.SpeechConditions(
+        speech.read_speeds(args.speeds or _SPEEDS), speech.read_snrs(args.snr or _SNRS), noise
+    )
+    recorded_snrs_db = speech.read_snrs(args.snr or speech.CLEAN)
     names = (args.voices or _VOICES).split(",") if synthesised else []
     engines: set[EngineName] = {"stt", "tts"} if "piper" in names else {"stt"}
     stt = context.settings.stt
@@ -178,12 +172,12 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     runtime = open_runtime(context, engines)
     async with runtime:
         voices = [_voice(name, runtime) for name in names]
-        transcriber = SuiteTranscriber(
+        transcriber = speech.SuiteTranscriber(
             runtime.engines.stt,
             language=None if stt.language == "auto" else stt.language,
             names=stt.names,
             max_things=context.settings.home.max_things,
-            cache=TranscriptCache(args.heard),
+            cache=speech.TranscriptCache(args.heard),
         )
         async for case in transcriber.transcribe_recordings(recorded, recorded_snrs_db, noise):
             note(case)
@@ -260,7 +254,7 @@ async def _run_plan(
     settings = context.settings
     ask = run_cases
     if any(case.spoken for case in cases):
-        ask = partial(run_heard_cases, ask_below=settings.stt.ask_below)
+        ask = partial(speech.run_heard_cases, ask_below=settings.stt.ask_below)
     asked = ask(model, cases, instructions=settings.llm.instructions, max_things=settings.home.max_things)
     async for result in asked:
         so_far.results.append(result)

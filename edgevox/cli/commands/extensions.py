@@ -14,16 +14,8 @@ from edgevox.cli.command import JSON, MODEL_OPTIONS, Command, argument, setting
 from edgevox.cli.context import Context, folded, left, plain_table, run_until_done
 from edgevox.cli.ui.mcp_approval import approvals_of, approve_changes, approve_server, describe_tool
 from edgevox.core.errors import ConfigError
+from edgevox.tools.mcp import config
 from edgevox.tools.mcp.approvals import Approvals
-from edgevox.tools.mcp.config import (
-    HttpServer,
-    ServerSpec,
-    StdioServer,
-    add_server,
-    config_file,
-    configured_servers,
-    remove_server,
-)
 from edgevox.tools.mcp.servers import McpServers
 from edgevox.tools.plugins.scaffold import write_file_plugin, write_package_plugin
 from edgevox.tools.plugins.sources import load_file, plugins_folder
@@ -82,7 +74,7 @@ def _new_plugin(args: argparse.Namespace, context: Context) -> None:
 @MCP.action("list", "list servers, their tools and pending approvals", JSON, _CONFIG)
 def _list_servers(args: argparse.Namespace, context: Context) -> None:
     settings = context.settings.mcp
-    specs = configured_servers(settings, context.folders)
+    specs = config.configured_servers(settings, context.folders)
     reports = McpServers(specs, approvals_of(context), ToolRegistry(), settings).reports()
     if args.json:
         context.write_json([dataclasses.asdict(report) for report in reports])
@@ -119,19 +111,19 @@ def _list_servers(args: argparse.Namespace, context: Context) -> None:
     _CONFIG,
 )
 def _add(args: argparse.Namespace, context: Context) -> int:
-    spec: ServerSpec
+    spec: config.ServerSpec
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
     if command and command[0].startswith("-"):
         raise ConfigError(f"{command[0]} comes after the name", hint="options go before the name")
     if args.url and not command:
-        spec = HttpServer(args.name, args.url, _pairs(args.header))
+        spec = config.HttpServer(args.name, args.url, _pairs(args.header))
     elif command and not args.url:
         program, *rest = command
-        spec = StdioServer(args.name, program, tuple(rest), _pairs(args.env))
+        spec = config.StdioServer(args.name, program, tuple(rest), _pairs(args.env))
     else:
         raise ConfigError("give either a program after --, or --url", hint="edgevox mcp add time -- mcp-server-time")
-    path = config_file(context.settings.mcp, context.folders)
-    add_server(path, spec)
+    path = config.config_file(context.settings.mcp, context.folders)
+    config.add_server(path, spec)
     context.print(f"added {spec.id} to {path}")
     approvals = approvals_of(context)
     if not approve_server(spec, approvals, context, is_agreed=args.yes):
@@ -141,7 +133,7 @@ def _add(args: argparse.Namespace, context: Context) -> int:
 
 @MCP.action("remove", "remove a server and its approval", _NAME, _CONFIG)
 def _remove(args: argparse.Namespace, context: Context) -> None:
-    remove_server(config_file(context.settings.mcp, context.folders), args.name)
+    config.remove_server(config.config_file(context.settings.mcp, context.folders), args.name)
     approvals_of(context).withdraw(args.name)
     context.print(f"removed {args.name}")
 
@@ -155,7 +147,9 @@ def _remove(args: argparse.Namespace, context: Context) -> None:
 )
 def _test(args: argparse.Namespace, context: Context) -> int:
     approvals = approvals_of(context)
-    specs = [_named(context, args.name)] if args.name else configured_servers(context.settings.mcp, context.folders)
+    specs = (
+        [_named(context, args.name)] if args.name else config.configured_servers(context.settings.mcp, context.folders)
+    )
     results = [_test_server(spec, approvals, context, is_agreed=args.yes) for spec in specs]
     return 0 if all(results) else 1
 
@@ -181,8 +175,8 @@ def _serve(args: argparse.Namespace, context: Context) -> int:
     return serve_mcp(context.with_flags({"mcp.enabled": False}), has_audio=not args.no_audio)
 
 
-def _named(context: Context, name: str) -> ServerSpec:
-    for spec in configured_servers(context.settings.mcp, context.folders):
+def _named(context: Context, name: str) -> config.ServerSpec:
+    for spec in config.configured_servers(context.settings.mcp, context.folders):
         if spec.id == name:
             return spec
     raise ConfigError(f"unknown MCP server {name}", hint="edgevox mcp list shows the servers")
@@ -198,7 +192,7 @@ def _pairs(texts: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _test_server(spec: ServerSpec, approvals: Approvals, context: Context, *, is_agreed: bool) -> bool:
+def _test_server(spec: config.ServerSpec, approvals: Approvals, context: Context, *, is_agreed: bool) -> bool:
     """Start one server if it is approved; return whether it works and no approval is pending."""
     if not approvals.is_approved(spec) and not approve_server(spec, approvals, context, is_agreed=is_agreed):
         return False
@@ -206,7 +200,7 @@ def _test_server(spec: ServerSpec, approvals: Approvals, context: Context, *, is
     return approve_changes(spec, approvals, context, is_agreed=is_agreed) and works
 
 
-async def _list_tools(spec: ServerSpec, approvals: Approvals, context: Context) -> bool:
+async def _list_tools(spec: config.ServerSpec, approvals: Approvals, context: Context) -> bool:
     """Start one server, print its tools and stop it."""
     servers = McpServers((spec,), approvals, ToolRegistry(), context.settings.mcp)
     began_s = time.monotonic()

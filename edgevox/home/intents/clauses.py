@@ -37,7 +37,7 @@ _ACTIONS = (
 _POLITE_START = pattern(rf"^{POLITE}")
 _STOP = pattern(rf"^{POLITE}stop\b")
 _LEADS_WITH_ACTION = pattern(rf"^{POLITE}{_ACTIONS}\b")
-_ENDS_IN_STATE = pattern(r"\b(?:on|off)$")
+_ENDS_IN_STATE = pattern(r" (?:on|off)$")
 _QUESTION = pattern(
     rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
     r"add|play|say|announce|broadcast)\b"
@@ -66,13 +66,12 @@ _EXCEPTIONS = (
 _OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
 _REST_OF = "\N{HORIZONTAL ELLIPSIS}"
-_FINAL_STATE = pattern(r" (?:on|off)$")
 _SECOND_ACTION = pattern(rf"\b(?:and|then) {_ACTIONS}\b")
 _FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
 
 # --- times and conditions
 
-_TIME_STARTS = word_set("in at on after by tomorrow tonight today this next every each daily weekdays later")
+_TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
 _IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
 _LENGTH_STARTS = word_set("for until till")
 _SUN = pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
@@ -168,7 +167,7 @@ def _without_exception(clauses: Clauses, _now: datetime) -> Clauses:
         command = (
             parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or _REST_OF}{parts['after'] or ''}"
         )
-        if not _LEADS_WITH_ACTION.match(command) and (state := _FINAL_STATE.search(kept)):  # "all except the tv off"
+        if not _LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
             kept, command = kept[: state.start()], f"{command}{state[0]}"
         return replace(clauses, command=command, excepted=kept)
     return clauses
@@ -187,6 +186,8 @@ def _without_time(clauses: Clauses, now: datetime) -> Clauses:
             return replace(clauses, problem=error.message)
         except InvalidTime:
             continue
+        if first == "for" and (when.in_s is not None or not expression.has_time):
+            continue  # a length, or "for the night"
         if when.repeat or not expression.has_time:
             return replace(clauses, problem=_NO_REPEAT if when.repeat else _WHAT_TIME)
         in_words = f"at {moment_phrase(when.at, now)}" if when.in_s is None else f"in {duration(when.in_s)}"

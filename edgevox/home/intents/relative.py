@@ -19,7 +19,10 @@ STEP = "step"
 _MIN_BRIGHTNESS = 5
 
 pattern = partial(re.compile, flags=re.IGNORECASE)
-POLITE = r"(?:(?:please|hey|okay|ok|so|and|then|just|now|can you|could you|would you|will you|i want you to)[, ]+)*"
+POLITE = (
+    r"(?:(?:please|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
+    r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to)[, ]+)*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Quantity:
 
 
 _LIGHT = Quantity(
-    "light_set", "brightness", "50 percent", "the lights", "lights?|lamps?|bulbs?|brightness",
+    "light_set", "brightness", "50 percent", "the lights", "lights?|lighting|lamps?|bulbs?|brightness",
     "brighter|brighten|dark", "dimmer|darker|dim|darken|bright", (10, 20, 40),
 )  # fmt: skip
 _CLIMATE = Quantity(
@@ -56,28 +59,47 @@ _COVER = Quantity(
     "open", "close", (10, 20, 50),
 )  # fmt: skip
 _QUANTITIES = (_LIGHT, _CLIMATE, _FAN, _COVER)
-_UP = ("up", "increase", "raise")
+_UP = ("up", "increase", "raise", "higher")
 
 _AMOUNT = (
     r"(?:(?P<small>(?:just )?a (?:tiny |little )?(?:bit|little|touch|tad|notch)|slightly|somewhat)|"
-    r"(?P<large>much|a lot|way|far)|(?:by )?(?P<count>[\w.-]+)(?P<half> and a half)? ?(?:%|percent|degrees?))"
+    r"(?P<large>much|a lot|way(?= )|far)|(?:by )?(?P<count>[\w.-]+)(?P<half> and a half)? ?(?:%|percent|degrees?))"
 )
 _BY_AMOUNT = _AMOUNT.replace("(?:by )?", "by ")  # "dim the lamp ten percent" is a misheard "to"
+# One way to say what is said in many.
+_SPELLINGS = (
+    (pattern(r"[, ]+(?:please|thanks|thank you|now|for me|more)$"), ""),
+    (pattern(r"\b(?:in )?(?:here|(?:the|this|my|a) room)\b"), ""),
+    (pattern(rf"^{POLITE}(?:give me|i need|i want|add|do)? ?(?:some )?more lights?\b"), "the lights brighter"),
+    (pattern(r"\bless bright(?:er)?\b"), "dimmer"),
+    (pattern(r"\bmore bright(?:er)?\b"), "brighter"),
+    (pattern(r"^(brighter|dimmer|darker) (lights?|lighting)\b"), r"\2 \1"),
+    (
+        pattern(r"\blight (?:intensity|strength|power|level)\b|\b(?:intensity|strength|power|level)(?= of)"),
+        "brightness",
+    ),
+)
 _FORMS = (
     pattern(
-        rf"^{POLITE}(?:(?:make|turn|get|set|have) )?(?P<target>.*?) ?(?:{_AMOUNT} )?"
-        r"(?P<word>brighter|dimmer|darker|warmer|hotter|cooler|colder|faster|slower)(?P<place> (?:in|at|on) .+)?$"
+        rf"^{POLITE}(?:(?:make|turn|get|set|have) )?(?P<target>.*?)(?: on)? ?(?:{_AMOUNT} )?"
+        r"(?P<word>brighter|dimmer|darker|warmer|hotter|cooler|colder|faster|slower|higher|lower)"
+        r"(?P<place> (?:in|at|on) .+)?$"
     ),
     pattern(
-        rf"^{POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)? (?P<target>.+?)(?: {_BY_AMOUNT})?$"
+        rf"^{POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)?(?P<target>.*?)(?: down)?"
+        rf"(?: {_BY_AMOUNT})?$"
     ),
     pattern(rf"^{POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_AMOUNT})?$"),
-    pattern(rf"^{POLITE}(?:turn|bring) (?P<target>.+?) (?P<word>up|down)(?: {_AMOUNT})?$"),
-    pattern(rf"^{POLITE}(?P<word>increase|raise|lower|decrease|reduce) (?P<target>.+?)(?: {_BY_AMOUNT})?$"),
-    pattern(rf"^{POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}(?: more)?$"),
     pattern(
-        r"^(?:it's|it is) (?:a bit |much |way )?too (?P<word>dark|bright|cold|warm|hot)(?: in here| here)?"
-        r"(?P<place> (?:in|on) .+)?$"
+        rf"^{POLITE}(?:(?:turn|bring) )?(?P<target>.+?) (?P<word>up|down)(?: {_AMOUNT})?(?P<place> (?:in|on) .+)?$"
+    ),
+    pattern(
+        rf"^{POLITE}(?P<word>increase|raise|lower|decrease|reduce|up) (?P<target>.+?)(?: up| down)?(?: {_BY_AMOUNT})?$"
+    ),
+    pattern(rf"^{POLITE}(?P<word>open|close) (?P<target>.+?) {_AMOUNT}$"),
+    pattern(
+        r"^(?:it'?s|it is|this is|(?:the|these) lights? (?:is|are)) (?:a bit |much |way )?too "
+        r"(?P<word>dark|bright|cold|warm|hot)(?P<place> (?:in|on) (?:the |my |our )?\w+(?: \w+)?)?$"
     ),
 )
 _PART = pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
@@ -99,7 +121,9 @@ class RelativeChange:
 
 def parse_relative(text: str) -> RelativeChange | None:
     """The relative change that a text asks for, or None."""
-    words = re.sub(r"[, ]+(?:please|thanks|thank you)$", "", " ".join(text.split()).strip(" .!?"), flags=re.IGNORECASE)
+    words = " ".join(text.split()).strip(" .!?")
+    for spelling, plain in _SPELLINGS:
+        words = " ".join(spelling.sub(plain, words).split())
     found = next((match for form in _FORMS if (match := form.match(words))), None)
     if found is None:
         return None
@@ -139,11 +163,9 @@ def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
     if not (count := parts.get("count")):
         return small if parts.get("small") else large if parts.get("large") else usual
     whole = count.casefold()
-    if whole in NUMBER_WORDS:
-        number = float(NUMBER_WORDS.index(whole))
-    elif whole.replace(".", "", 1).isdecimal():
-        number = float(whole)
-    else:
+    try:
+        number = float(NUMBER_WORDS.index(whole) if whole in NUMBER_WORDS else whole)
+    except ValueError:
         return None
     return number + (0.5 if parts.get("half") else 0)
 
