@@ -95,7 +95,7 @@ class Toolbox:
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """The hook of the home, and those of the running plugins; valid after `start`."""
-        clauses = CommandClauses(self.home.house, self.timers, self.alarms.now, self.executor.needs_confirmation)
+        clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms.now)
         return (clauses, *self.plugins.hooks)
 
     @property

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
@@ -14,12 +14,12 @@ from pydantic import BaseModel, Field, ValidationError
 from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
-from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools
+from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools, resolved_targets
 from edgevox.home.intents.clauses import CommandClauses
-from edgevox.home.intents.resolution import normalize_arguments
+from edgevox.home.intents.resolution import ResolvedIntent, normalize_arguments
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.llm.hooks_slm import default_slm_hooks
-from edgevox.tools import Resolution, Speech, Tool, ToolExecutor, ToolRegistry
+from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
 DONE = Speech("Done.")
 """The result of every tool, which ends the turn after its calls."""
@@ -60,7 +60,7 @@ class OfferedTools:
             run=_constant_tool(DONE),
             confirm="never",
             targets=lambda _arguments: (),
-            resolve=None if house is None else lambda given: Resolution(normalize_arguments(tool.name, given, house)),
+            resolve=None if house is None else partial(_intent, tool.name, house),
             refresh=None,
             execute=None,
         )
@@ -70,7 +70,7 @@ class OfferedTools:
         alarms, hooks = Alarms(time.time), default_slm_hooks(executor.registry.only_reads)
         if not self.has_home_tools or self.house is None:
             return hooks
-        return (*hooks, CommandClauses(self._house, Timers(time.time), alarms.now, executor.needs_confirmation))
+        return (*hooks, CommandClauses(executor, self._house, Timers(time.time), alarms.now))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""
@@ -81,6 +81,11 @@ class OfferedTools:
             for tool in self.registry
         )
         return ToolExecutor(ToolRegistry(tools))
+
+
+def _intent(tool: str, house: House, given: JsonObject) -> ResolvedIntent:
+    arguments = normalize_arguments(tool, given, house)
+    return ResolvedIntent(arguments, entities=resolved_targets(tool, arguments, house))
 
 
 def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:

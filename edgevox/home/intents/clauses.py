@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -26,9 +27,10 @@ from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
 from edgevox.home.entities import HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
-from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, resolve_intent
+from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
+from edgevox.tools.executor import ToolExecutor
 
 _ACTIONS = (
     r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
@@ -252,16 +254,12 @@ class CommandClauses(Hook):
     is_safety: ClassVar[bool] = True
 
     def __init__(
-        self,
-        house: Callable[[], House],
-        timers: Timers,
-        now: Callable[[], datetime],
-        needs_yes: Callable[[ToolCall], bool],
+        self, executor: ToolExecutor, house: Callable[[], House], timers: Timers, now: Callable[[], datetime]
     ) -> None:
+        self._executor = executor
         self._house = house
         self._timers = timers
         self._now = now
-        self._needs_yes = needs_yes
 
     async def on_run_start(self, run: Run) -> Answer | None:
         clauses = parse_clauses(run.text, self._now())
@@ -290,17 +288,21 @@ class CommandClauses(Hook):
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
         clauses = self._clauses(run)
-        if call.name not in _acting_tools():
-            return None
+        intent = self._intent(call)
+        if intent is None or (clauses.is_plain and not _STOP.match(run.text)):
+            return None  # also a call that the executor refuses
         if clauses.excepted or clauses.relative:
             call = self._with_hook_slots(clauses, call)
-        if problem := clauses.problem or self._problem(run, clauses, call):
+            intent = self._intent(call) or intent
+        if problem := clauses.problem or _problem(run.text, clauses, call, intent):
             run.notes[self.name] = replace(clauses, problem=problem)
             return Deny(problem)
         if clauses.is_scheduled:
             return Deny("The command is scheduled as a whole.")
         if clauses.in_s is not None:
-            run.notes[self.name] = replace(clauses, is_scheduled=True, asks_then=self._needs_yes(call))
+            run.notes[self.name] = replace(
+                clauses, is_scheduled=True, asks_then=self._executor.needs_confirmation(call)
+            )
             minutes, seconds = divmod(clauses.in_s, 60)
             length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
             scheduled = {slot: count for slot, count in length.items() if count} | {
@@ -318,7 +320,8 @@ class CommandClauses(Hook):
             return None
         if clauses.problem:
             return Answer(clauses.problem)
-        if clauses.for_s is None or outcome.is_error or not (back := _way_back(call, self._intent(call))):
+        intent = self._intent(call) if clauses.for_s is not None and not outcome.is_error else None
+        if clauses.for_s is None or intent is None or not (back := _way_back(call, intent)):
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
@@ -339,24 +342,16 @@ class CommandClauses(Hook):
             arguments[STEP] = relative.step
             if relative.is_unnamed and relative.quantity.tool == "light_set":
                 arguments["name"] = "all lights"
-            found = resolve_intent(call.name, arguments, self._house()).entities
-            if found:  # what the model wrote is a placeholder
-                arguments[relative.quantity.slot] = stepped(found[0], relative.quantity.slot, relative.step)
+            stepping = self._intent(replace(call, arguments=json.dumps(arguments)))
+            with suppress(HomeError):  # what the model wrote is a placeholder
+                for entity in stepping.entities[:1] if stepping else ():
+                    arguments[relative.quantity.slot] = stepped(entity, relative.quantity.slot, relative.step)
         return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 
-    def _problem(self, run: Run, clauses: Clauses, call: ToolCall) -> str:
-        """Why the clauses cannot be applied to a call, or ""."""
-        intent = self._intent(call)
-        if _STOP.match(run.text) and any(entity.domain in ("cover", "valve") for entity in intent.entities):
-            return _NO_STOPPING
-        if clauses.relative and call.name != clauses.relative.quantity.tool:
-            return _WHAT_TO_CHANGE
-        if clauses.in_s is not None:
-            return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
-        return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
-
-    def _intent(self, call: ToolCall) -> ResolvedIntent:
-        return resolve_intent(call.name, json.loads(call.arguments), self._house())
+    def _intent(self, call: ToolCall) -> ResolvedIntent | None:
+        """The resolved call, or None for one that acts on no entity or cannot be resolved."""
+        resolution = self._executor.resolve(call).resolution if call.name in _acting_tools() else None
+        return resolution if isinstance(resolution, ResolvedIntent) else None
 
     def _kind_of(self, excepted: str) -> str:
         try:
@@ -364,6 +359,17 @@ class CommandClauses(Hook):
         except HomeError:
             return "everything"
         return "the lights" if domains == {"light"} else "everything"
+
+
+def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:
+    """Why the clauses cannot be applied to a call, or ""."""
+    if _STOP.match(text) and any(entity.domain in ("cover", "valve") for entity in intent.entities):
+        return _NO_STOPPING
+    if clauses.relative and call.name != clauses.relative.quantity.tool:
+        return _WHAT_TO_CHANGE
+    if clauses.in_s is not None:
+        return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
+    return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
 
 
 def _spoken(outcome: ToolOutcome) -> str:

@@ -7,9 +7,11 @@ import json
 import pytest
 
 from edgevox.agents import AgentResult, LLMAgent
+from edgevox.home import HomeError, House, home_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses, parse_clauses
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.testing import ScriptedModel
+from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Bench
 
 MINUTE_S = 60
@@ -93,13 +95,35 @@ def test_other_sentences_reach_the_model_as_they_are(text: str) -> None:
     assert clauses.command == text
 
 
+async def test_a_home_that_cannot_be_reached_is_reported_as_such(bench: Bench) -> None:
+    def unreachable() -> House:
+        raise HomeError("I cannot reach the home.")
+
+    executor = ToolExecutor(ToolRegistry(home_tools(bench.home, bench.timers, bench.alarms, lambda: NOW)))
+    talk = Talk(bench, ("turn_off", {"domain": "light"}))
+    talk.agent = LLMAgent(
+        "test",
+        tools=executor,
+        hooks=(CommandClauses(executor, unreachable, bench.timers, lambda: NOW),),
+        model=ScriptedModel([_written("turn_off", {"domain": "light"}), "Sorry."]),
+        parsers=("hermes",),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench.home, "house", unreachable)
+        result = await talk.say("turn off all the lights except the kitchen")
+    assert "cannot reach the home" in " ".join(tool.content for tool in result.results)
+
+
+def _written(name: str, arguments: dict[str, object]) -> str:
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
+
+
 class Talk:
     """An agent with the home's tools, whose model writes the given call whatever it reads."""
 
     def __init__(self, bench: Bench, *calls: tuple[str, dict[str, object]]) -> None:
-        bodies = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]
-        self.model = ScriptedModel(["\n".join(f"<tool_call>\n{body}\n</tool_call>" for body in bodies)])
-        clauses = CommandClauses(bench.home.house, bench.timers, lambda: NOW, bench.executor.needs_confirmation)
+        self.model = ScriptedModel(["\n".join(_written(*call) for call in calls)])
+        clauses = CommandClauses(bench.executor, bench.home.house, bench.timers, lambda: NOW)
         self.agent = LLMAgent(
             "test", tools=bench.executor, hooks=(*default_slm_hooks(), clauses), model=self.model, parsers=("hermes",)
         )

@@ -5,20 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from edgevox.home.backends.mqtt.component import (
-    Command,
-    Component,
-    OutgoingMessage,
-    Values,
-    about,
-    numbers,
-    of_percent,
-    one_of,
-    percent,
-    plain_states,
-    states,
-    unsupported,
-)
+from edgevox.home.backends.mqtt import component
 from edgevox.home.backends.mqtt.discovery import DiscoveryConfig, InvalidDiscovery
 from edgevox.home.backends.mqtt.lights import JsonLight, TopicLight
 from edgevox.home.entities import Attributes, Entity, HomeError, Verb
@@ -29,26 +16,26 @@ _NEEDS_CODE = "needs a code, and I know none"
 _ARMED = ("armed_away", "armed_home", "armed_night", "armed_vacation", "armed_custom_bypass")
 
 
-def _sensor(config: DiscoveryConfig) -> Component:
+def _sensor(config: DiscoveryConfig) -> component.Component:
     """A number or text, with an optional unit."""
-    device = Component(config, "state_topic")
-    unknown = states({})
+    device = component.Component(config, "state_topic")
+    unknown = component.states({})
     device.subscribe(
         "state_topic", "value_template", lambda text: unknown(text) or {"state": text[:_MAX_STATE_CHARS]}, "state"
     )
     return device
 
 
-def _binary_sensor(config: DiscoveryConfig) -> Component:
-    device = Component(config, "state_topic")
+def _binary_sensor(config: DiscoveryConfig) -> component.Component:
+    device = component.Component(config, "state_topic")
     reported = {config.text("payload_on", "ON"): "on", config.text("payload_off", "OFF"): "off"}
-    device.subscribe("state_topic", "value_template", states(reported), "state")
+    device.subscribe("state_topic", "value_template", component.states(reported), "state")
     return device
 
 
-def _button(config: DiscoveryConfig, payload: str) -> Component:
+def _button(config: DiscoveryConfig, payload: str) -> component.Component:
     """Scenes and buttons: a command without a state."""
-    device = Component(config, "command_topic")
+    device = component.Component(config, "command_topic")
     device.sends(("turn_on",), payload)
     device.refuses(("turn_off",), "cannot be turned off")
     return device
@@ -56,14 +43,14 @@ def _button(config: DiscoveryConfig, payload: str) -> Component:
 
 def _switch(
     config: DiscoveryConfig, template: str = "value_template", parse: Callable[[str], str] | None = None
-) -> Component:
+) -> component.Component:
     """An on/off device; `parse` finds the state in a message."""
-    device = Component(config, "command_topic")
+    device = component.Component(config, "command_topic")
     on, off = config.text("payload_on", "ON"), config.text("payload_off", "OFF")
     reported = {config.text("state_on") or on: "on", config.text("state_off") or off: "off"}
 
-    def read(text: str) -> Values:
-        return states(reported)(text if parse is None or text in reported else parse(text))
+    def read(text: str) -> component.Values:
+        return component.states(reported)(text if parse is None or text in reported else parse(text))
 
     device.subscribe("state_topic", template, read, "state")
     device.sends(("turn_on",), on, "on")
@@ -71,7 +58,7 @@ def _switch(
     return device
 
 
-def _siren(config: DiscoveryConfig) -> Component:
+def _siren(config: DiscoveryConfig) -> component.Component:
     """A switch whose messages may be JSON objects with a state."""
     device = _switch(config, "state_value_template", lambda text: str(json.loads(text)["state"]))
     verbs: Mapping[Verb, str] = {"turn_on": "on", "turn_off": "off"}
@@ -85,22 +72,22 @@ def _siren(config: DiscoveryConfig) -> Component:
     return device
 
 
-def _humidifier(config: DiscoveryConfig) -> Component:
+def _humidifier(config: DiscoveryConfig) -> component.Component:
     device = _switch(config, "state_value_template")
     _subscribe_number(device, "current_humidity")
     return device
 
 
-def _subscribe_number(device: Component, name: str) -> None:
-    device.subscribe(f"{name}_topic", f"{name}_template", numbers(name), name)
+def _subscribe_number(device: component.Component, name: str) -> None:
+    device.subscribe(f"{name}_topic", f"{name}_template", component.numbers(name), name)
 
 
-def _lock(config: DiscoveryConfig) -> Component:
+def _lock(config: DiscoveryConfig) -> component.Component:
     """A lock; it counts as locked when it reports so, not while it turns."""
-    device = Component(config, "command_topic")
+    device = component.Component(config, "command_topic")
     known = ("locked", "unlocked", "locking", "unlocking", "jammed")
     reported = {config.text(f"state_{state}", state.upper()): state for state in known}
-    device.subscribe("state_topic", "value_template", states(reported), "state")
+    device.subscribe("state_topic", "value_template", component.states(reported), "state")
     device.sends(("turn_on",), config.text("payload_lock", "LOCK"), "locked", code="")
     device.sends(("turn_off",), config.text("payload_unlock", "UNLOCK"), "unlocked", code="")
     if config.has("code_format"):
@@ -108,11 +95,11 @@ def _lock(config: DiscoveryConfig) -> Component:
     return device
 
 
-def _alarm_panel(config: DiscoveryConfig) -> Component:
+def _alarm_panel(config: DiscoveryConfig) -> component.Component:
     """An alarm panel; arms in away mode if supported, and is "arming" while it counts down."""
-    device = Component(config, "command_topic")
+    device = component.Component(config, "command_topic")
     known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
-    device.subscribe("state_topic", "value_template", plain_states(*known), "state")
+    device.subscribe("state_topic", "value_template", component.plain_states(*known), "state")
     offered = config.texts("supported_features")
     for armed in _ARMED:
         way = armed.removeprefix("armed_")
@@ -129,12 +116,12 @@ def _alarm_panel(config: DiscoveryConfig) -> Component:
     return device
 
 
-def _vacuum(config: DiscoveryConfig) -> Component:
+def _vacuum(config: DiscoveryConfig) -> component.Component:
     """A vacuum, which reports in one JSON object."""
-    device = Component(config)
-    read_state = plain_states("cleaning", "docked", "paused", "idle", "returning", "error")
+    device = component.Component(config)
+    read_state = component.plain_states("cleaning", "docked", "paused", "idle", "returning", "error")
 
-    def read(text: str) -> Values:
+    def read(text: str) -> component.Values:
         report = json.loads(text)
         values = read_state(report.get("state"))
         if isinstance(battery := report.get("battery_level"), int | float):
@@ -149,9 +136,9 @@ def _vacuum(config: DiscoveryConfig) -> Component:
     return device
 
 
-def _lawn_mower(config: DiscoveryConfig) -> Component:
-    device = Component(config)
-    known = plain_states("mowing", "docked", "paused", "returning", "error")
+def _lawn_mower(config: DiscoveryConfig) -> component.Component:
+    device = component.Component(config)
+    known = component.plain_states("mowing", "docked", "paused", "returning", "error")
     device.subscribe("activity_state_topic", "activity_value_template", known, "state")
 
     def sends(command: str, *verbs: Verb, done: tuple[str, ...]) -> None:
@@ -162,25 +149,25 @@ def _lawn_mower(config: DiscoveryConfig) -> Component:
     return device
 
 
-def _fan(config: DiscoveryConfig) -> Component:
+def _fan(config: DiscoveryConfig) -> component.Component:
     device = _switch(config, "state_value_template")
     # The range begins with the slowest speed; below it is off.
     low, high = config.number("speed_range_min", 1) - 1, config.number("speed_range_max", 100)
-    read = numbers("percentage", percent(low, high))
+    read = component.numbers("percentage", component.percent(low, high))
     device.subscribe("percentage_state_topic", "percentage_value_template", read, "percentage")
 
-    def set_speed(target: Entity, values: Attributes) -> Command:
+    def set_speed(target: Entity, values: Attributes) -> component.Command:
         wanted = int(values["percentage"])
         if config.topic("percentage_command_topic") is None:
-            raise unsupported(target, "change its speed")
+            raise component.unsupported(target, "change its speed")
         if wanted == 0:
             return device.commands["turn_off"](target, {})
         on = () if target.state == "on" else device.commands["turn_on"](target, {}).messages
-        speed = max(1, of_percent(wanted, low, high))
+        speed = max(1, component.of_percent(wanted, low, high))
         message = device.publish("percentage_command_topic", speed, "percentage_command_template")
         step = 100 / max(1.0, high - low)
-        is_done = device.when(state=one_of("on"), percentage=about(wanted, within=step / 2 + 1))
-        return Command((*on, message), {"state": "on", "percentage": wanted}, is_done)
+        is_done = device.when(state=component.one_of("on"), percentage=component.about(wanted, within=step / 2 + 1))
+        return component.Command((*on, message), {"state": "on", "percentage": wanted}, is_done)
 
     device.commands["set_speed"] = set_speed
     return device
@@ -191,43 +178,45 @@ _MODES = ("auto", "off", "cool", "heat", "dry", "fan_only", "heat_cool")
 _ON_MODES = ("heat", "heat_cool", "auto", "cool", "dry", "fan_only")
 
 
-def _climate(config: DiscoveryConfig) -> Component:
+def _climate(config: DiscoveryConfig) -> component.Component:
     """A climate device; its state is its mode."""
-    device = Component(config)
+    device = component.Component(config)
     is_fahrenheit = config.text("temperature_unit", "C").upper() == "F"
     low, high = (45.0, 95.0) if is_fahrenheit else (7.0, 35.0)
     low, high = config.number("min_temp", low), config.number("max_temp", high)
     device.initial_values = {"min_temp": low, "max_temp": high, "unit": "°F" if is_fahrenheit else "°C"}
-    device.subscribe("mode_state_topic", "mode_state_template", plain_states(*_MODES), "state")
-    device.subscribe("temperature_state_topic", "temperature_state_template", numbers("temperature"), "temperature")
+    device.subscribe("mode_state_topic", "mode_state_template", component.plain_states(*_MODES), "state")
+    device.subscribe(
+        "temperature_state_topic", "temperature_state_template", component.numbers("temperature"), "temperature"
+    )
     _subscribe_number(device, "current_temperature")
     _subscribe_number(device, "current_humidity")
     modes = config.texts("modes") or _MODES
 
-    def switch(target: Entity, state: str) -> Command:
+    def switch(target: Entity, state: str) -> component.Command:
         possible = _ON_MODES if state == "on" else ("off",)
         mode = target.state if target.state in possible else next((one for one in possible if one in modes), "")
         if config.topic("power_command_topic"):
             payload = config.text(f"payload_{state}", state.upper())
             message = device.publish("power_command_topic", payload, "power_command_template")
-            is_done = device.when(state=one_of(*possible))
+            is_done = device.when(state=component.one_of(*possible))
         elif config.topic("mode_command_topic") and mode in modes:
             message = device.publish("mode_command_topic", mode, "mode_command_template")
-            is_done = device.when(state=one_of(mode))
+            is_done = device.when(state=component.one_of(mode))
         else:
-            raise unsupported(target, f"be turned {state}")
-        return Command((message,), {"state": mode or possible[0]}, is_done)
+            raise component.unsupported(target, f"be turned {state}")
+        return component.Command((message,), {"state": mode or possible[0]}, is_done)
 
-    def set_temperature(target: Entity, values: Attributes) -> Command:
+    def set_temperature(target: Entity, values: Attributes) -> component.Command:
         temperature = float(values["temperature"])
         if config.topic("temperature_command_topic") is None:
-            raise unsupported(target, "be set to a temperature")
+            raise component.unsupported(target, "be set to a temperature")
         if not low <= temperature <= high:
             raise HomeError(sentence(f"{the(target)} goes from {number(low)} to {number(high)} degrees"))
         message = device.publish("temperature_command_topic", temperature, "temperature_command_template")
         step = config.number("temp_step", 0.5)
-        is_done = device.when(temperature=about(temperature, within=step / 2 + 0.01))
-        return Command((message,), {"temperature": temperature}, is_done)
+        is_done = device.when(temperature=component.about(temperature, within=step / 2 + 0.01))
+        return component.Command((message,), {"temperature": temperature}, is_done)
 
     device.commands = {
         "turn_on": lambda target, values: switch(target, "on"),
@@ -240,7 +229,7 @@ def _climate(config: DiscoveryConfig) -> Component:
 _WITHIN = 3  # percent; motors do not stop exactly
 
 
-class _Positioned(Component):
+class _Positioned(component.Component):
     """A component that opens and closes. A command is done once it starts to move, not when it arrives."""
 
     def __init__(self, config: DiscoveryConfig, *needed_topics: str) -> None:
@@ -255,14 +244,14 @@ class _Positioned(Component):
             "set_position": lambda target, values: self.moved(target, int(values["position"])),
         }
 
-    def moved(self, target: Entity, position: int) -> Command:
+    def moved(self, target: Entity, position: int) -> component.Command:
         message = self.message(target, position)
         if self.is_optimistic or self.reports.isdisjoint({"state", "position"}):
-            return Command((message,), {"state": "open" if position else "closed", "position": position})
+            return component.Command((message,), {"state": "open" if position else "closed", "position": position})
         way = _Movement(target, position, has_position="position" in self.reports)
-        return Command((message,), {}, way.is_begun, way.state)
+        return component.Command((message,), {}, way.is_begun, way.state)
 
-    def message(self, target: Entity, position: int) -> OutgoingMessage:
+    def message(self, target: Entity, position: int) -> component.OutgoingMessage:
         """Raises HomeError."""
         raise NotImplementedError
 
@@ -271,10 +260,10 @@ class _Positioned(Component):
         return self.config.text("payload_open", "OPEN") if position else self.config.text("payload_close", "CLOSE")
 
     def own_position(self, position: int) -> int:
-        return of_percent(position, self._closed, self._open)
+        return component.of_percent(position, self._closed, self._open)
 
-    def read_position(self, number: float) -> Values:
-        position = percent(self._closed, self._open)(number)
+    def read_position(self, number: float) -> component.Values:
+        position = component.percent(self._closed, self._open)(number)
         return {"position": position, "state": "open" if position else "closed"}
 
 
@@ -318,26 +307,31 @@ class _Cover(_Positioned):
         super().__init__(config)
         self._tilt = config.number("tilt_min", 0), config.number("tilt_max", 100)
         self._names = {config.text("state_stopped", "stopped"): "open", **self._names}
-        self.subscribe("state_topic", "value_template", states(self._names), "state")
+        self.subscribe("state_topic", "value_template", component.states(self._names), "state")
         self.subscribe("position_topic", "position_template", self._read_position, "state", "position")
-        self.subscribe("tilt_status_topic", "tilt_status_template", numbers("tilt", percent(*self._tilt)), "tilt")
+        self.subscribe(
+            "tilt_status_topic",
+            "tilt_status_template",
+            component.numbers("tilt", component.percent(*self._tilt)),
+            "tilt",
+        )
 
-    def _read_position(self, text: str) -> Values:
+    def _read_position(self, text: str) -> component.Values:
         values = self.read_position(float(text))
         return {"position": values["position"]} if self.config.topic("state_topic") else values
 
-    def moved(self, target: Entity, position: int) -> Command:
+    def moved(self, target: Entity, position: int) -> component.Command:
         if self.config.topic("command_topic") or self.config.topic("set_position_topic"):
             return super().moved(target, position)
-        value = of_percent(position, *self._tilt)
+        value = component.of_percent(position, *self._tilt)
         message = self.publish("tilt_command_topic", value, "tilt_command_template", tilt_position=value)
-        return Command((message,), {"tilt": position}, self.when("tilt"))
+        return component.Command((message,), {"tilt": position}, self.when("tilt"))
 
-    def message(self, target: Entity, position: int) -> OutgoingMessage:
+    def message(self, target: Entity, position: int) -> component.OutgoingMessage:
         if position in (0, 100) and self.config.topic("command_topic"):
             return self.publish("command_topic", self.end(position))
         if self.config.topic("set_position_topic") is None:
-            raise unsupported(target, "stop half way")
+            raise component.unsupported(target, "stop half way")
         value = self.own_position(position)
         return self.publish("set_position_topic", value, "set_position_template", position=value)
 
@@ -351,7 +345,7 @@ class _Valve(_Positioned):
         reported = ("state", "position") if self._has_position else ("state",)
         self.subscribe("state_topic", "value_template", self._read, *reported)
 
-    def _read(self, text: str) -> Values:
+    def _read(self, text: str) -> component.Values:
         if text in self._names:
             return {"state": self._names[text]}
         report = json.loads(text)
@@ -360,14 +354,14 @@ class _Valve(_Positioned):
         values = self.read_position(position) if isinstance(position, int | float) else {}
         return values | ({"state": self._names[state]} if state in self._names else {})
 
-    def message(self, target: Entity, position: int) -> OutgoingMessage:
+    def message(self, target: Entity, position: int) -> component.OutgoingMessage:
         if not self._has_position and position not in (0, 100):
-            raise unsupported(target, "stop half way")
+            raise component.unsupported(target, "stop half way")
         value: object = self.own_position(position) if self._has_position else self.end(position)
         return self.publish("command_topic", value, "command_template")
 
 
-def _light(config: DiscoveryConfig) -> Component:
+def _light(config: DiscoveryConfig) -> component.Component:
     match config.text("schema", "basic"):
         case "json":
             return JsonLight(config)
@@ -377,7 +371,7 @@ def _light(config: DiscoveryConfig) -> Component:
             raise InvalidDiscovery(f"schema {other}")
 
 
-COMPONENTS: Mapping[str, Callable[[DiscoveryConfig], Component]] = {
+COMPONENTS: Mapping[str, Callable[[DiscoveryConfig], component.Component]] = {
     "alarm_control_panel": _alarm_panel,
     "binary_sensor": _binary_sensor,
     "button": lambda config: _button(config, config.text("payload_press", "PRESS")),

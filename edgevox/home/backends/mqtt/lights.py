@@ -7,20 +7,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from edgevox.home.backends.mqtt.component import (
-    Command,
-    Component,
-    OutgoingMessage,
-    Reader,
-    Values,
-    about,
-    numbers,
-    of_percent,
-    one_of,
-    percent,
-    states,
-    unsupported,
-)
+from edgevox.home.backends.mqtt import component
 from edgevox.home.backends.mqtt.discovery import DiscoveryConfig
 from edgevox.home.colours import Colour, Rgb, find_colour, from_hs, from_xy, nearest_name, to_hs, to_xy
 from edgevox.home.entities import Attributes, Entity
@@ -39,7 +26,7 @@ _FROM_RGB: dict[str, Callable[[Rgb], tuple[float, ...]]] = {"rgb": lambda rgb: r
 _VARIABLES = {"rgb": ("red", "green", "blue"), "hs": ("hue", "sat"), "xy": ("x", "y")}
 
 
-class _Light(Component):
+class _Light(component.Component):
     can_dim: bool
 
     def __init__(self, config: DiscoveryConfig) -> None:
@@ -50,25 +37,29 @@ class _Light(Component):
         self.scale = config.number("brightness_scale", 255)
         self.commands |= {"turn_on": self._lit, "set_light": self._lit}
 
-    def _lit(self, target: Entity, values: Attributes) -> Command:
+    def _lit(self, target: Entity, values: Attributes) -> component.Command:
         """The command for on, with optional brightness (0 is off) and colour. Raises HomeError."""
         brightness, spoken = values.get("brightness"), values.get("color")
         colour = None if spoken is None else find_colour(str(spoken))
         if brightness == 0:
             return self.commands["turn_off"](target, {})
         if brightness is not None and not self.can_dim:
-            raise unsupported(target, "be dimmed")
-        assumed: Values = {"state": "on"}
-        expected = {"state": one_of("on")}
+            raise component.unsupported(target, "be dimmed")
+        assumed: component.Values = {"state": "on"}
+        expected = {"state": component.one_of("on")}
         if brightness is not None:
             assumed["brightness"] = brightness
-            expected["brightness"] = about(brightness, within=_WITHIN)
+            expected["brightness"] = component.about(brightness, within=_WITHIN)
         if colour is not None:
             assumed["color"] = colour.name
         news = () if colour is None else self.reported_with(colour)
-        return Command(tuple(self.messages(target, brightness, colour)), assumed, self.when(*news, **expected))
+        return component.Command(
+            tuple(self.messages(target, brightness, colour)), assumed, self.when(*news, **expected)
+        )
 
-    def messages(self, target: Entity, brightness: int | None, colour: Colour | None) -> Iterable[OutgoingMessage]:
+    def messages(
+        self, target: Entity, brightness: int | None, colour: Colour | None
+    ) -> Iterable[component.OutgoingMessage]:
         """The messages for on. Raises HomeError if the colour is unsupported."""
         raise NotImplementedError
 
@@ -78,7 +69,7 @@ class _Light(Component):
 
     def level(self, brightness: int) -> int:
         """The brightness on the light's scale; a light that is on is never at 0."""
-        return max(1, of_percent(brightness, 0, self.scale))
+        return max(1, component.of_percent(brightness, 0, self.scale))
 
     def temperature(self, kelvin: int) -> int:
         """The colour temperature in the light's unit and range."""
@@ -98,18 +89,20 @@ class TopicLight(_Light):
         super().__init__(config)
         self.can_dim = config.topic("brightness_command_topic") is not None
         self.sends(("turn_off",), self.off, "off")
-        self.subscribe("state_topic", "state_value_template", states(self.states), "state")
-        dim = numbers("brightness", percent(0, self.scale))
+        self.subscribe("state_topic", "state_value_template", component.states(self.states), "state")
+        dim = component.numbers("brightness", component.percent(0, self.scale))
         self.subscribe("brightness_state_topic", "brightness_value_template", dim, "brightness")
         for mode, to_rgb in _TO_RGB.items():
             self.subscribe(f"{mode}_state_topic", f"{mode}_value_template", _read_colour(to_rgb), "color")
 
-    def messages(self, target: Entity, brightness: int | None, colour: Colour | None) -> Iterable[OutgoingMessage]:
+    def messages(
+        self, target: Entity, brightness: int | None, colour: Colour | None
+    ) -> Iterable[component.OutgoingMessage]:
         order = self.config.text("on_command_type", "last")
         on = self.publish("command_topic", self.on)
         if order == "brightness" and self.can_dim:
             brightness = brightness or target.attributes.get("brightness") or 100
-        style: list[OutgoingMessage] = []
+        style: list[component.OutgoingMessage] = []
         if colour is not None:
             style.append(self._coloured(target, colour))
         if brightness is not None:
@@ -127,7 +120,7 @@ class TopicLight(_Light):
     def _has_temperature(self, colour: Colour) -> bool:
         return colour.kelvin is not None and self.config.topic("color_temp_command_topic") is not None
 
-    def _coloured(self, target: Entity, colour: Colour) -> OutgoingMessage:
+    def _coloured(self, target: Entity, colour: Colour) -> component.OutgoingMessage:
         if colour.kelvin is not None and self._has_temperature(colour):
             value = self.temperature(colour.kelvin)
             return self.publish("color_temp_command_topic", value, "color_temp_command_template")
@@ -137,11 +130,11 @@ class TopicLight(_Light):
                 variables = dict(zip(_VARIABLES[mode], parts, strict=True))
                 joined = ",".join(map(str, parts))
                 return self.publish(f"{mode}_command_topic", joined, f"{mode}_command_template", **variables)
-        raise unsupported(target, "change its colour")
+        raise component.unsupported(target, "change its colour")
 
 
-def _read_colour(to_rgb: Callable[..., Rgb]) -> Reader:
-    def read(text: str) -> Values:
+def _read_colour(to_rgb: Callable[..., Rgb]) -> component.Reader:
+    def read(text: str) -> component.Values:
         parts = [float(part) for part in text.split(",")]
         return {"color": nearest_name(to_rgb(*parts))} if all(map(math.isfinite, parts)) else {}
 
@@ -166,18 +159,20 @@ class JsonLight(_Light):
         reports = ("state", *(["brightness"] if self.can_dim else []), *(["color"] if has_colour else []))
         self.subscribe("state_topic", "", self._read, *reports)  # no template: the whole object is parsed
 
-    def _read(self, text: str) -> Values:
+    def _read(self, text: str) -> component.Values:
         report = json.loads(text)
-        values: Values = {}
+        values: component.Values = {}
         if "state" in report:
-            values |= states(self.states | {"ON": "on", "OFF": "off"})(str(report["state"]))
+            values |= component.states(self.states | {"ON": "on", "OFF": "off"})(str(report["state"]))
         if isinstance(level := report.get("brightness"), int | float):
-            values["brightness"] = percent(0, self.scale)(level)
+            values["brightness"] = component.percent(0, self.scale)(level)
         if colour := _reported_colour(report):
             values["color"] = colour
         return values
 
-    def messages(self, target: Entity, brightness: int | None, colour: Colour | None) -> Iterable[OutgoingMessage]:
+    def messages(
+        self, target: Entity, brightness: int | None, colour: Colour | None
+    ) -> Iterable[component.OutgoingMessage]:
         wanted: dict[str, Any] = {"state": "ON"}
         if brightness is not None:
             wanted["brightness"] = self.level(brightness)
@@ -192,7 +187,7 @@ class JsonLight(_Light):
         if colour.kelvin is not None and self._has_whites:
             return {"color_temp": self.temperature(colour.kelvin)}
         if self._colour_mode is None:
-            raise unsupported(target, "change its colour")
+            raise component.unsupported(target, "change its colour")
         parts = _FROM_RGB[self._colour_mode](colour.rgb)
         return {"color": dict(zip(self._colour_mode, parts, strict=True))}
 
