@@ -21,7 +21,7 @@ from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
 LAMP = Entity("light.kitchen_lamp", "Kitchen Lamp", "light", "off")
 # Other workers of a build machine may keep us waiting.
-SLACK_S = 2.0
+SLACK_S = 8.0
 # paho leaves the socket of a failed handshake to the garbage collector.
 LEAVES_SOCKETS = pytest.mark.filterwarnings(
     "ignore:unclosed <ssl.SSLSocket:ResourceWarning",
