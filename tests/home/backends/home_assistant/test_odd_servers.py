@@ -131,7 +131,7 @@ async def test_a_value_that_is_changing_counts_as_done() -> None:
 async def test_several_silent_entities_are_reported_together() -> None:
     fake = FakeHomeAssistant()
     fake.states["light.hall"] = {"s": "off", "a": {"friendly_name": "Hall Lights"}}
-    async with connected(fake, timeout_s=0.2) as home:
+    async with connected(fake, timeout_s=0.6) as home:
         attic, hall = home.house().entities
         for targets, said in (
             ((attic, hall), "The attic light and the hall lights do not answer."),
