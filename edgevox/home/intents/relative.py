@@ -16,7 +16,6 @@ from edgevox.home.phrasing import sentence, the
 
 STEP = "step"
 """The slot for a change relative to the current value. No model is trained on it: CommandClauses fills it."""
-_MIN_BRIGHTNESS = 5
 
 pattern = partial(re.compile, flags=re.IGNORECASE)
 POLITE = (
@@ -102,6 +101,7 @@ _FORMS = (
         r"(?P<word>dark|bright|cold|warm|hot)(?P<place> (?:in|on) (?:the |my |our )?\w+(?: \w+)?)?$"
     ),
 )
+_ANY = pattern(r"(?:all )?(?:of )?(?:(?:the|my|our|these) ?)?(?:lights?|lighting|it)?")
 _PART = pattern(r"^(?:the )?(?:brightness|temperature|speed|heat)\b(?: (?:of|in|on))? ?")
 _ABSOLUTE = pattern(
     r"^(?:on|off)\b|%|\b(?:when|if|i|percent|degrees|to|at|is|are|half|all the way)\b|"
@@ -143,7 +143,7 @@ def parse_relative(text: str) -> RelativeChange | None:
     named = _PART.sub("", target) if _PART.match(target) else target
     if quantity is _CLIMATE and _PART.match(target) and named:
         named, place = "", f" in {named}"
-    is_unnamed = named.casefold() in ("", "it", "the")
+    is_unnamed = _ANY.fullmatch(named) is not None
     target = quantity.default_target if is_unnamed else named
     return RelativeChange(
         f"set {target}{place} to {quantity.value}", quantity, size if is_more else -size, is_unnamed and not place
@@ -179,5 +179,5 @@ def stepped(entity: Entity, slot: str, step: float) -> float:
         return before + step
     if slot == "brightness" and not before:
         return abs(step)  # "dim the lamp", which is off: a dim light
-    lowest = _MIN_BRIGHTNESS if slot == "brightness" else 0
+    lowest = 5 if slot == "brightness" else 0
     return round(min(100, max(lowest, before + step)))

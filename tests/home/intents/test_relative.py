@@ -81,6 +81,11 @@ async def test_the_step_is_taken_from_the_current_value(
     assert result.reply == reply
 
 
+async def test_lights_without_a_name_are_those_that_are_on(bench: Bench) -> None:
+    result = await Talk(bench, ("light_set", {"brightness": 50})).say("dim the lights")
+    assert result.reply == "The living room light is at 60 percent. The hallway light is at 80 percent."
+
+
 async def test_a_change_for_later_is_kept_in_its_own_words(bench: Bench) -> None:
     await Talk(bench, ("light_set", {"name": "desk lamp", "brightness": 50})).say(
         "make the desk lamp brighter in ten minutes"
