@@ -8,8 +8,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -143,17 +142,6 @@ def run_until_done(coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(watched())
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error
-
-
-@asynccontextmanager
-async def background(coroutine: Coroutine[Any, Any, object]) -> AsyncIterator[asyncio.Task[object]]:
-    """Run the coroutine as a task while the block runs, then cancel it."""
-    task = asyncio.create_task(coroutine)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 _CHUNK_BYTES = 65536

@@ -85,7 +85,7 @@ class Faults:
 
         async def empty() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-            await self._do(SimpleRequest(do="status"))  # whoever looks has what was lost written
+            await self._do(SimpleRequest(do="status"))  # a status request writes pending records
 
         return empty
 

@@ -19,13 +19,13 @@ from edgevox.audio.files import read_audio, write_wav
 from edgevox.audio.io.speaker import Speaker
 from edgevox.cli.assistant import open_runtime, report_record_error
 from edgevox.cli.command import JSON, MCP_OPTIONS, MODEL_OPTIONS, Command, argument, one_of, setting
-from edgevox.cli.context import Context, background, read_json, run_until_done, stdin_lines
+from edgevox.cli.context import Context, read_json, run_until_done, stdin_lines
 from edgevox.cli.ui.keyboard import keyboard, print_question, typed_yes_no
 from edgevox.cli.ui.mcp_approval import approve_servers
 from edgevox.core import types
 from edgevox.core.errors import ConfigError, EdgevoxError, NotRunning, OtherSettings
 from edgevox.core.events import ConfirmationRequired, Event
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, plan_hop
 from edgevox.llm.tool_parsers import parse_reply
 
@@ -91,7 +91,7 @@ async def _forward_typed_answers(pending: PendingRequest, context: Context) -> A
             else:
                 pending.answer(granted=answer == "yes")
 
-    async with background(read()):
+    async with background_task(read()):
         yield question_shown
 
 

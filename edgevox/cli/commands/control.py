@@ -16,11 +16,12 @@ from rich.text import Text
 from edgevox.app.control.client import request
 from edgevox.app.control.protocol import Request, SimpleRequest, event_from_note
 from edgevox.cli.command import JSON, Command, argument
-from edgevox.cli.context import Context, background, run_until_done
+from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.top_view import TopView
 from edgevox.cli.ui.voice_view import PlainView
 from edgevox.core.metrics import StageSpan, TurnMetrics
 from edgevox.core.platform import unbuffered_keys
+from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 
 
@@ -140,7 +141,7 @@ async def _watch_events(context: Context, *, is_live: bool) -> None:
                 async for note in pending.notes():
                     handle_note(note)
 
-            async with background(read()) as reading, background(quit_pressed.wait()) as quitting:
+            async with background_task(read()) as reading, background_task(quit_pressed.wait()) as quitting:
                 await asyncio.wait((reading, quitting), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():
                     reading.result()

@@ -11,7 +11,8 @@ from typing import TypeAlias
 from rich.text import Text
 
 from edgevox.agents.tool_loop import Agreement
-from edgevox.cli.context import Context, background, stdin_lines
+from edgevox.cli.context import Context, stdin_lines
+from edgevox.core.turn import background_task
 from edgevox.dialogue import Pipeline
 from edgevox.tools.yes_no import Answer, decide_yes_no
 
@@ -90,5 +91,5 @@ async def keyboard(
         typed.end()
         other(None)
 
-    async with background(read()):
+    async with background_task(read()):
         yield

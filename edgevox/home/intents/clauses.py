@@ -273,11 +273,11 @@ class CommandClauses(Hook):
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         clauses = self._clauses(run)
-        offered = {tool["function"]["name"] for tool in request.tools}
-        # The tool of a plugin may have a slot for the time.
-        is_hidden = bool(clauses.excepted or clauses.relative) or offered <= catalogue().keys()
-        if clauses.is_plain or clauses.problem or not is_hidden:
+        if clauses.is_plain or clauses.problem:
             return None
+        offered = {tool["function"]["name"] for tool in request.tools}
+        if not (clauses.excepted or clauses.relative or offered <= catalogue().keys()):
+            return None  # the tool of a plugin may have a slot for the time
         messages = [
             replace(message, content=clauses.relative.command if clauses.relative else clauses.command)
             if message.role == "user" and message.content == run.text
