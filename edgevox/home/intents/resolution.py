@@ -52,13 +52,21 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         entities = entities or resolve_targets(tool, normalized, house)
         if excepted := normalized.get(EXCEPT):
             entities = without_excepted(entities, house, str(excepted))
-        if tool == "light_set" and STEP in normalized:  # brighter: the lights that are on
-            entities = tuple(entity for entity in entities if entity.state == "on") or entities
+        if tool == "light_set" and STEP in normalized:
+            entities = _lit(entities)
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
         return ResolvedIntent(normalized, answer=Speech(sentence(error.message)))
     question = confirmation_question(tool, entities)
     return ResolvedIntent(normalized, _targets(tool, normalized, entities), question, None, entities, area)
+
+
+def _lit(lights: Entities) -> Entities:
+    """The lights that become brighter or dimmer: those that are on, or a few that are off. Raises HomeError."""
+    lit = tuple(light for light in lights if light.state == "on")
+    if not lit and len(lights) > 3:
+        raise HomeError("None of these lights is on. Which one do you mean?")
+    return lit or lights
 
 
 def refresh_intent(tool: str, intent: ResolvedIntent, house: House) -> ResolvedIntent | None:

@@ -86,6 +86,12 @@ async def test_lights_without_a_name_are_those_that_are_on(bench: Bench) -> None
     assert result.reply == "The living room light is at 60 percent. The hallway light is at 80 percent."
 
 
+async def test_a_house_in_the_dark_is_not_lit_as_a_whole(bench: Bench) -> None:
+    await bench.say("turn_off", domain="light")
+    result = await Talk(bench, ("light_set", {"brightness": 50})).say("a bit brighter")
+    assert result.reply == "None of these lights is on. Which one do you mean?"
+
+
 async def test_a_change_for_later_is_kept_in_its_own_words(bench: Bench) -> None:
     await Talk(bench, ("light_set", {"name": "desk lamp", "brightness": 50})).say(
         "make the desk lamp brighter in ten minutes"
