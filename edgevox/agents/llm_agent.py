@@ -19,7 +19,7 @@ from edgevox.agents.instructions import Instructions, SystemPrompt, is_self_cont
 from edgevox.agents.model_profile import ModelProfile, OnPreview, Reply
 from edgevox.agents.tool_loop import Confirm, ToolLoop, TurnState, deny_confirmation
 from edgevox.core.events import Event, ModelFinished, ModelStarted, Publish, ReplyDelta, ToolCallWritten, TurnsForgotten
-from edgevox.core.hooks import Again, Answer, Hook, Hooks, Run, SafetyHookFailed
+from edgevox.core.hooks import Again, Answer, Calls, Hook, Hooks, ModelReply, Run, SafetyHookFailed
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import (
     ChatModel,
@@ -153,7 +153,7 @@ class LLMAgent:
         messages = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = messages[0].content
         state = TurnState(
-            Run(self.name, turn.id, sentence),
+            Run(self.name, turn.id, sentence, self._client, lambda: tuple(self._conversation.messages())),
             messages,
             SystemPrompt.of(self._instructions, sentence),
             self._names_for(sentence),
@@ -205,7 +205,7 @@ class LLMAgent:
     async def _turn(self, state: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
         """Yield the spoken text; complete `state` when done."""
         try:
-            answer = await self._hooks.run_start(state.run)
+            answer = await self._start(state, turn)
             while answer is None and not turn.cancel.is_set():
                 reply = Reply(self._model, state.call_numbers)
                 async with aclosing(self._generate(reply, state, turn, choice)) as pieces:
@@ -225,6 +225,17 @@ class LLMAgent:
         state.reply = answer.text.strip() or state.spoken.strip() or state.last_speech or turn_sentence(state.run)
         if state.unspoken_text:
             yield state.unspoken_text
+
+    async def _start(self, state: TurnState, turn: Turn) -> Answer | None:
+        """Return the answer of a hook, or of the calls that a hook asks for."""
+        match await self._hooks.run_start(state.run):
+            case Calls(calls) if await turn.gate.passed(turn.cancel):
+                state.run.hop += 1
+                numbered = (replace(call, id=f"call_{next(state.call_numbers)}") for call in calls)
+                return await self._tool_loop.run(ModelReply("", tuple(numbered), (), "tool_calls"), state, turn)
+            case Answer() as answer:
+                return answer
+        return None
 
     async def _generate(
         self, reply: Reply, state: TurnState, turn: Turn, choice: ToolChoice

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
-from edgevox.core.types import ChatRequest, FinishReason, ToolCall
+from edgevox.core.types import ChatRequest, FinishReason, Message, ToolCall
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,11 +45,16 @@ class ModelReply:
 
 @dataclass(slots=True)
 class Run:
-    """One turn of an agent, as its hooks see it. Hooks may keep state in `notes`, each under its own key."""
+    """One turn of an agent, as its hooks see it. Hooks may keep state in `notes`, each under its own key.
+
+    `client` identifies the conversation, and `past` returns the messages of its earlier turns.
+    """
 
     agent: str
     turn_id: str
     text: str
+    client: str = ""
+    past: Callable[[], tuple[Message, ...]] = tuple
     hop: int = 0
     calls: list[ToolCall] = field(default_factory=list)
     outcomes: list[ToolOutcome] = field(default_factory=list)
@@ -61,6 +66,13 @@ class Answer:
     """End the turn with this sentence."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Make these calls as if the model had written them; their sentences are the answer."""
+
+    calls: tuple[ToolCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +96,8 @@ class Hook:
     priority: ClassVar[int] = 0
     is_safety: ClassVar[bool] = False
 
-    async def on_run_start(self, run: Run) -> Answer | None:
-        """Return an answer to skip the model, or None."""
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        """Return an answer or calls to skip the model, or None."""
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         """Return a replacement for the request, or None."""
@@ -113,7 +125,7 @@ class Hooks:
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
         self._hooks = sorted(hooks, key=lambda hook: -hook.priority)
 
-    async def run_start(self, run: Run) -> Answer | None:
+    async def run_start(self, run: Run) -> Answer | Calls | None:
         return await self._first(lambda hook: hook.on_run_start(run))
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest:

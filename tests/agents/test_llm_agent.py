@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.core.errors import EngineFailed
-from edgevox.core.turn import Turn
-from edgevox.core.types import Message
+from edgevox.core.hooks import Calls, Hook, Run
+from edgevox.core.turn import Gate, Turn
+from edgevox.core.types import Message, ToolCall
 from edgevox.llm.hooks_slm.result_text import NO_ANSWER
 from edgevox.testing import ScriptedModel
-from edgevox.tools import ToolExecutor, ToolRegistry
+from edgevox.tools import Speech, ToolExecutor, ToolRegistry
 
 
 def agent(model: ScriptedModel) -> LLMAgent:
@@ -83,3 +86,33 @@ async def test_every_turn_counts_the_tools_that_it_was_offered() -> None:
     await assistant.run("Hello?")
     await assistant.run("Bye?")
     assert executor.stats.summary()["get_time"].offered == 2
+
+
+class _CallsLamp(Hook):
+    async def on_run_start(self, run: Run) -> Calls | None:
+        return Calls((ToolCall("", "lamp", '{"on": true}'),)) if run.text == "Lamp!" else None
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_a_hook_can_make_calls_without_the_model_once_the_turn_is_certain(is_cancelled: bool) -> None:
+    made = []
+
+    @tool(side_effects=True, confirm="never")
+    async def lamp(on: bool) -> Speech:
+        """Switch the lamp."""
+        made.append(on)
+        return Speech("The lamp is on.")
+
+    turn = Turn(gate=Gate(is_open=False))
+    assistant = LLMAgent("test", model=ScriptedModel([]), tools=[lamp], hooks=[_CallsLamp()])
+    pending = asyncio.create_task(assistant.run("Lamp!", turn))
+    async with asyncio.timeout(5):
+        while not turn.gate.is_waited_at:  # noqa: ASYNC110 - the gate has no event for it
+            await asyncio.sleep(0)
+    assert made == []
+    if is_cancelled:
+        turn.cancel.set()
+    else:
+        turn.gate.open()
+    result = await pending
+    assert (made, result.reply) == (([], "") if is_cancelled else ([True], "The lamp is on."))
