@@ -49,6 +49,7 @@ from training.home.sampling import (
 )
 from training.home.speaker import Request
 from training.no_call import SmallTalk, load_small_talk, make_remark
+from training.overheard import half_sentence, overheard, talk_of_others
 from training.types import Call, Dialogue, Line, Scene, write_calls
 
 _ONLY_OTHERS_SHARE = 0.15
@@ -64,9 +65,10 @@ _OTHER_REASON_SHARE = 0.1
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 60.0, "several": 9.6, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "home": 66.0, "several": 12.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
+    "half": 5.0, "overheard": 6.0, "others_talk": 5.0,
 }  # fmt: skip
 
 
@@ -79,6 +81,8 @@ _OTHER_MIX = {
     "repair": 3.0,
     "history": 4.0,
     "aside": 14.0,
+    "overheard": 3.0,
+    "others_talk": 3.0,
 }
 
 
@@ -157,8 +161,19 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
                 return _small_talk(stage, "mention")
             text, answer = no_call.mention(stage.speaker())
             return _spoken(stage, "mention", text, ".", answer)
+        case "half":
+            made = request(stage.rng, stage.speaker, stage.home_tools)
+            return _not_for_it(stage, kind, half_sentence(stage.speaker(), made) if made else None)
+        case "overheard":
+            return _not_for_it(stage, kind, overheard(stage.speaker()))
+        case "others_talk":
+            return _not_for_it(stage, kind, talk_of_others(stage.speaker()))
         case _:
             raise AssertionError(kind)
+
+
+def _not_for_it(stage: SceneContext, category: str, spoken: tuple[str, str] | None) -> Dialogue | None:
+    return None if spoken is None else _spoken(stage, category, spoken[0], ".", spoken[1])
 
 
 def _spoken(stage: SceneContext, category: str, text: str, form: str, answer: str) -> Dialogue:
