@@ -14,7 +14,7 @@ from training.home.lexicon.vocabulary import CITIES, PEOPLE, with_article
 from training.home.phrasing import sounds_like_a_question
 from training.home.speaker import Request, Speaker
 from training.home.templates import Grammar
-from training.no_call import TALK_FOLDER
+from training.no_call import TALK_FOLDER, refusal
 
 # A request that ends with one of these words goes on; "all" and "every" want a noun.
 _OPEN_ENDS = frozenset(
@@ -133,19 +133,41 @@ _MAY_BE_FOR_IT = re.compile(
 
 @functools.cache
 def public_talk() -> tuple[str, ...]:
-    """The utterances of the public corpora that are here and cannot be meant for a home; () without them."""
+    """The utterances of the public corpora that are here and cannot be meant for a home; () without them.
+
+    Lines of `NAME.mentions.txt` name things of a home, and were chosen because they ask for nothing.
+    """
     lines = (
-        " ".join(line.split())
+        (" ".join(line.split()), path.name.endswith(".mentions.txt"))
         for path in sorted((TALK_FOLDER / "public").glob("*.txt"))
+        if _REQUESTS not in path.name
         for line in path.read_text(encoding="utf-8").splitlines()
     )
     return tuple(
-        dict.fromkeys(line for line in lines if 2 <= len(line.split()) <= 25 and not _MAY_BE_FOR_IT.search(line))
+        dict.fromkeys(
+            line
+            for line, is_chosen in lines
+            if 2 <= len(line.split()) <= 25 and (is_chosen or not _MAY_BE_FOR_IT.search(line))
+        )
     )
 
 
-def talk_of_others(speaker: Speaker) -> tuple[str, str] | None:
+_REQUESTS = "requests"
+
+
+@functools.cache
+def public_requests() -> tuple[str, ...]:
+    """What people ask of other assistants than a home's, from the files with "requests" in their names."""
+    paths = sorted((TALK_FOLDER / "public").glob(f"*{_REQUESTS}*.txt"))
+    lines = (line for path in paths for line in path.read_text(encoding="utf-8").splitlines())
+    return tuple(dict.fromkeys(line for line in lines if line and not _MAY_BE_FOR_IT.search(line)))
+
+
+def talk_of_others(speaker: Speaker, *, other_tools: bool) -> tuple[str, str] | None:
     """An utterance of a public corpus, and the answer; None without a corpus."""
+    if public_requests() and not other_tools and speaker.chance(0.3):
+        text = speaker.pick(public_requests())
+        return text, refusal(speaker, is_question=sounds_like_a_question(text))
     if not public_talk():
         return None
     text = speaker.pick(public_talk())

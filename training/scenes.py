@@ -68,7 +68,7 @@ _MIX = {
     "home": 66.0, "several": 12.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 8.0,
     "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
-    "half": 5.0, "overheard": 6.0, "others_talk": 5.0,
+    "half": 10.0, "overheard": 6.0, "others_talk": 5.0,
 }  # fmt: skip
 
 
@@ -167,7 +167,7 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
         case "overheard":
             return _not_for_it(stage, kind, overheard(stage.speaker()))
         case "others_talk":
-            return _not_for_it(stage, kind, talk_of_others(stage.speaker()))
+            return _not_for_it(stage, kind, talk_of_others(stage.speaker(), other_tools=bool(stage.others)))
         case _:
             raise AssertionError(kind)
 
