@@ -93,6 +93,7 @@ class Expectation:
     """The expected calls (or none), and the expected effects on the demo home.
 
     `schedule` is everything that is scheduled afterwards, None if it must not change. `unchanged`: there is no effect.
+    `or_state` and `or_unchanged` are as right as `state` and `schedule`: another reading, or a question instead.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -104,6 +105,13 @@ class Expectation:
     schedule: tuple[Scheduled, ...] | None = None
     reply: ExpectedReply | None = None
     unchanged: bool = False
+    or_state: tuple[Mapping[str, Facts], ...] = ()
+    or_unchanged: bool = False
+
+    @property
+    def states(self) -> tuple[Mapping[str, Mapping[str, Any]], ...]:
+        """Every state that is right."""
+        return (self.state, *self.or_state)
 
     @property
     def is_empty(self) -> bool:
@@ -112,4 +120,5 @@ class Expectation:
     @property
     def needs_home(self) -> bool:
         """Whether it can only be compared on a home with real tools."""
-        return self.unchanged or self.reply is not None or self.schedule is not None
+        or_other = self.or_unchanged or bool(self.or_state)
+        return self.unchanged or or_other or self.reply is not None or self.schedule is not None

@@ -127,12 +127,15 @@ def changes(before: Snapshot, after: Snapshot) -> dict[str, Any]:
 
 def has_effects(expect: Expectation, before: Snapshot, after: Snapshot, now: datetime) -> bool:
     """Return whether the turn changed what is expected and nothing else."""
+    if before == after and expect.or_unchanged:
+        return True
+    if expect.unchanged:
+        return before == after
     changed = {entity for entity, facts in after.entities.items() if facts != before.entities[entity]}
-    if not changed <= expect.state.keys():
-        return False
-    if expect.unchanged and before.announcements != after.announcements:
-        return False
-    if not all(_has_facts(after.entities[entity], facts) for entity, facts in expect.state.items()):
+    if not any(
+        changed <= wanted.keys() and all(_has_facts(after.entities[entity], facts) for entity, facts in wanted.items())
+        for wanted in expect.states
+    ):
         return False
     if expect.schedule is None:
         return before.schedule == after.schedule

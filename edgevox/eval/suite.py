@@ -5,6 +5,7 @@ docs/guide/evaluation.md describes the format. A row may refer to a recording.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -350,7 +351,7 @@ def _expectation(expect: Expectation, offer: OfferedTools) -> Expectation:
         _check(call, tools)
     if expect.state and offer.house != _demo_house():
         raise _BadRow("only the demo home has a state to compare")
-    for thing in expect.state:
+    for thing in itertools.chain(*expect.states):
         if _demo_house().entity(thing) is None:
             raise _BadRow(f"the demo home has no entity {thing}")
     is_talk = bool(calls) and all(call.name == "respond" for call in calls)

@@ -44,6 +44,16 @@ async def test_a_request_that_must_change_nothing(tmp_path: Path) -> None:
     assert not (await result(tmp_path, case, calls(TIMER))).score.is_right
 
 
+async def test_a_question_or_another_reading_may_be_as_right(tmp_path: Path) -> None:
+    other = [{"light.kitchen": {"brightness": 30}}]
+    case = row(before=LIT, expect={"state": {"light.counter": "on"}, "or_state": other, "or_unchanged": True})
+    assert (await result(tmp_path, case, calls(DIMMED))).score.is_right
+    assert (await result(tmp_path, case, "Which one?")).score.is_right
+    assert not (
+        await result(tmp_path, case, calls({"name": "turn_off", "arguments": {"name": "hallway light"}}))
+    ).score.is_right
+
+
 async def test_what_is_scheduled_is_compared_by_words_and_time(tmp_path: Path) -> None:
     def case(**item: Any) -> dict[str, Any]:
         return row(now="2026-03-11T21:55", expect={"schedule": [item]})
