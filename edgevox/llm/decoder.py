@@ -6,12 +6,12 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
-from edgevox.core.errors import ContextOverflow
+from edgevox.core.errors import ContextOverflow, GrammarRejected
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
+from edgevox.core.types import API_CLIENT, Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
 from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
-from edgevox.llm.grammars import DEFAULT_FORMAT, GrammarCache
+from edgevox.llm.grammars import DEFAULT_FORMAT, CallGrammar, GrammarCache
 from edgevox.llm.prefix_cache import PrefixCache, SnapshotStore
 from edgevox.llm.prompt.fitting import TurnDropper, without_oldest_turns
 from edgevox.llm.prompt.templates import ChatTemplate
@@ -183,7 +183,7 @@ class Decoder:
     def _reply_constraint(self, request: ChatRequest) -> ReplyConstraint | None:
         """Return the grammar of the reply, and where in the reply it starts."""
         if request.json_schema is not None:
-            return ReplyConstraint(self._grammars.get_json(request.json_schema), "at_once")
+            return ReplyConstraint(_affordable(self._grammars.get_json(request.json_schema), request), "at_once")
         match request.tool_choice:
             case "none":
                 return None
@@ -195,8 +195,11 @@ class Decoder:
                 tools = request.tools
         if not tools:
             return None
-        grammar = self._grammars.get(
-            tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
+        grammar = _affordable(
+            self._grammars.get(
+                tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
+            ),
+            request,
         )
         if request.tool_choice == "auto":
             return ReplyConstraint(grammar, "at_trigger") if grammar.triggers else None
@@ -209,3 +212,12 @@ class Decoder:
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary
         return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
+
+
+def _affordable(grammar: CallGrammar, request: ChatRequest) -> CallGrammar:
+    """Return the grammar. Raises GrammarRejected for a program's schema that is too large to be enforced."""
+    if grammar.too_large and request.client.startswith(API_CLIENT):
+        raise GrammarRejected(
+            f"the schemas of the request are too large: {grammar.too_large}", hint="simplify them, or send fewer tools"
+        )
+    return grammar
