@@ -1,8 +1,8 @@
 """Bounds the cost of a stranger's JSON Schemas before anything is built from them.
 
-The limits are far below what the grammar builders take (docs/adr/0009-grammar-constrained-decoding.md): a chain of 2,500 optional
-properties overflows llguidance's stack and ends the process, and a long pattern or a schema of thousands of parts takes
-seconds. They apply to all schemas of a request together, because one grammar is built from them.
+The limits are far below what the grammar builders take (ADR 9): a chain of 2,500 optional properties overflows
+llguidance's stack and ends the process, and a long pattern or a schema of thousands of parts takes seconds. They apply
+to all schemas of a request together, because one grammar is built from them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ref, Repeat, Rules, SchemaTooLarge, Seq, Text
 
-
 # llguidance compiles this much in about a second.
 _MOST_CHARS = 600_000
 

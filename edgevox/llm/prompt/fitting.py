@@ -1,7 +1,7 @@
 """Drops the oldest turns of a conversation until its prompt fits, with few renderings however many turns there are.
 
-Rendering and tokenising a prompt costs time in proportion to its length: doing it once per dropped turn took minutes for
-a thousand short messages. Sizes are estimated from the newest turn backwards, then checked.
+Rendering and tokenising a prompt costs time in proportion to its length: once per dropped turn, a thousand short
+messages took minutes. Sizes are estimated from the newest turn backwards, then checked.
 """
 
 from __future__ import annotations
