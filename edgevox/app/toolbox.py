@@ -16,7 +16,7 @@ from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tool
 from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.backends.factory import open_home
-from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.hooks import assistant_hooks
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
@@ -94,9 +94,8 @@ class Toolbox:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hook of the home, and those of the running plugins; valid after `start`."""
-        clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms.now)
-        return (clauses, *self.plugins.hooks)
+        """The hooks of the assistant, and those of the running plugins; valid after `start`."""
+        return (*assistant_hooks(self.executor, self.home, self.timers, self.alarms), *self.plugins.hooks)
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
