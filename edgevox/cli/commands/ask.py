@@ -139,7 +139,9 @@ def ask(args: argparse.Namespace, context: Context) -> int:
         fields = {key: value for key, value in answer.items() if key != "kind"}
         context.write_json(fields | {"error": None}, indent=None)
     else:
-        calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
+        calls = [
+            call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]
+        ]
         for line in filter(None, (answer["reply"], *calls)):
             context.write(line)
     return report_record_error(context, runtime) if runtime else 0
