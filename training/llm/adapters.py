@@ -136,7 +136,7 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
 def start_from(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
     """Put the adapter of that file on the model to train it further, scaled as a new one. Raises ModelError.
 
-    All ranks become that of the largest, so that all blocks share one compilation; the new directions have no effect yet.
+    All ranks become that of the largest, so that the blocks share one compilation. New directions have no effect yet.
     """
     adapted = read_adapter(path, model)
     rank = max(len(linear.a) for linear in adapted.values())
