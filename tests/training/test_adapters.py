@@ -167,11 +167,13 @@ def test_factors_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_a_training_goes_on_where_an_adapter_stands(tiny_llama: Path, prompt: list[int], tmp_path: Path) -> None:
     torch.manual_seed(0)
     adapted = add_lora(model := tiny(tiny_llama), 4, 3.0)
-    for linear in adapted.values():
-        torch.nn.init.normal_(linear.b, std=0.05)
+    for number, linear in enumerate(adapted.values()):
+        rows, columns = linear.base.weight.shape
+        rank = 4 if number % 2 else 8
+        linear.take(torch.randn(rank, columns) / 8, torch.randn(rows, rank) / 8, 3.0)
     write_adapter(tmp_path / "adapter.gguf", adapted, name="test", number_type="f16")
     went_on = start_from(tmp_path / "adapter.gguf", again := tiny(tiny_llama))
-    assert {linear.scale for linear in went_on.values()} == {STRENGTH}
+    assert {(linear.scale, len(linear.a)) for linear in went_on.values()} == {(STRENGTH, 8)}
     assert our_logits(again, prompt) == pytest.approx(our_logits(model, prompt), abs=0.01)
 
 

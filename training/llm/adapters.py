@@ -134,11 +134,19 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
 
 
 def start_from(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
-    """Put the adapter of that file on the model to train it further, scaled as a new one. Raises ModelError."""
+    """Put the adapter of that file on the model to train it further, scaled as a new one. Raises ModelError.
+
+    All ranks become that of the largest, so that the blocks share one compilation. New directions have no effect yet.
+    """
     adapted = read_adapter(path, model)
+    rank = max(len(linear.a) for linear in adapted.values())
     for linear in adapted.values():
         scale = math.sqrt(linear.scale / STRENGTH)
-        linear.take(linear.a.data * scale, linear.b.data * scale, STRENGTH * len(linear.a))
+        fresh = AdaptedLinear(linear.base, rank, STRENGTH * rank)
+        a, b = fresh.a.data, fresh.b.data
+        a[: len(linear.a)] = scale * linear.a.data
+        b[:, : len(linear.a)] = scale * linear.b.data
+        linear.take(a, b, STRENGTH * rank)
     return adapted
 
 
