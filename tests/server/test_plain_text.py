@@ -85,7 +85,8 @@ async def test_a_call_that_is_cut_is_not_text(cut: str) -> None:
     ):
         async with client(assistant) as chat:
             reply, _message = await whole(chat, USER, **more)
-        assert reply.text.strip() == "Yes."
+        assert reply.text.startswith("Yes.")
+        assert "<" not in reply.text
 
 
 def home_of_hermes(writing: Writing) -> Assistant:

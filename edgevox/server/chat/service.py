@@ -205,7 +205,7 @@ class ChatService:
                     found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
                     for part in found:
                         yield part
-            if not reading.is_garbled or choice == "none":
+            if not reading.is_garbled or choice == "none" or reading.done.finish_reason == "length":
                 break
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
