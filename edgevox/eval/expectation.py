@@ -119,6 +119,7 @@ class Expectation:
 
     @property
     def needs_home(self) -> bool:
-        """Whether it can only be compared on a home with real tools."""
-        or_other = self.or_unchanged or bool(self.or_state)
-        return self.unchanged or or_other or self.reply is not None or self.schedule is not None
+        """Whether it can only be compared on a home with real tools: it is about effects, not calls."""
+        has_effects = self.unchanged or self.or_unchanged or bool(self.or_state) or self.schedule is not None
+        is_only_state = bool(self.state) and not (self.calls or self.no_call)
+        return has_effects or is_only_state or self.reply is not None
