@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import re
 
+from training.home.commands.everyday import addressed
+from training.home.lexicon.devices import COVERS, FAN, LIGHT
 from training.home.lexicon.vocabulary import CITIES, PEOPLE, with_article
 from training.home.phrasing import sounds_like_a_question
 from training.home.speaker import Request, Speaker
@@ -39,6 +41,9 @@ _DICTATION = frozenset(
     {"broadcast", "list_add_item", "list_complete_item", "list_remove_item", "media_search_and_play", "set_reminder",
      "shopping_list_add_item", "shopping_list_complete_item", "start_timer"}
 )  # fmt: skip
+# The last word of no reminder, item or title; "in" and "up" may be one.
+_NEVER_LAST = frozenset({"the", "a", "an", "my", "our", "your", "of", "to", "by", "with", "and", "or", "from", "at"})
+_WHAT_WITH_IT = ("What should I do with it?", "On or off?", "What do you mean?", "What should I change?")
 _GO_ON = (
     "Yes?", "Go on, please.", "I'm listening.", "Sorry, I didn't catch the rest.", "What should I do?",
     "Please say the whole sentence.", "I only got half of that.", "And then?", "Could you finish that sentence?",
@@ -58,18 +63,47 @@ _LEADS = (
 def half_sentence(speaker: Speaker, made: Request) -> tuple[str, str] | None:
     """The beginning or the end of a request that cannot stand alone, and the answer; None where it has none."""
     words = made.text.split()
-    if made.calls[0].tool in _DICTATION:  # free text may end in any word
-        words = words[:4]
-    if speaker.chance(0.12):
+    way = speaker.rng.random()
+    if way < 0.1:
         return speaker.pick(_LEADS), speaker.pick(_GO_ON)
-    if speaker.chance(0.12):
+    if way < 0.18:
         return _tail(speaker, words)
-    ends = [end for end in range(1, len(words)) if _is_open(words[:end])]
+    if way < 0.4:
+        return _undecided(speaker)
+    is_dictation = made.calls[0].tool in _DICTATION
+    ends = [
+        end
+        for end in range(1, len(words))
+        if _is_open(words[:end]) and not (is_dictation and end > 4 and words[end - 1] not in _NEVER_LAST)
+    ]
     if not ends:
         return None
     kept = words[: speaker.pick(ends)]
-    lead = f"{speaker.pick(_LEADS)} " if speaker.chance(0.15) else ""
-    return lead + " ".join(kept).rstrip(","), speaker.pick(_GO_ON)
+    if speaker.chance(0.06):
+        kept.append(kept[-1])  # "for for"
+    lead = f"{speaker.pick(_LEADS)} " if speaker.chance(0.12) else ""
+    text = lead + " ".join(kept).rstrip(",")
+    return addressed(speaker, text) if speaker.chance(0.12) else text, speaker.pick(_GO_ON)
+
+
+_UNDECIDED = Grammar("""
+4! (turn|switch|make|set|put|change|adjust) {t}
+2! (can you|could you|please|would you) (turn|switch|make|set|put|change) {t}
+. {t} to
+. (set|change|turn|adjust) {t} (to|at|up to|down to|by)
+. how about {t} (in|on|with)
+""")
+
+
+def _undecided(speaker: Speaker) -> tuple[str, str]:
+    """A verb and a thing, without what is to become of it: "make the kitchen lights"."""
+    if speaker.chance(0.5):
+        target = speaker.named(speaker.pick(("light", "light", "cover", "fan", "switch", "climate", "media_player")))
+    else:
+        target = speaker.kind(speaker.pick((LIGHT, LIGHT, FAN, COVERS["blind"])))
+    text = target.text if speaker.chance(0.8) else with_article(speaker.area())
+    text = _UNDECIDED.draw(speaker.rng).say(speaker.rng, {"t": text})
+    return addressed(speaker, text) if speaker.chance(0.1) else text, speaker.pick((*_WHAT_WITH_IT, *_GO_ON))
 
 
 def _is_open(words: list[str]) -> bool:
@@ -88,7 +122,8 @@ def _tail(speaker: Speaker, words: list[str]) -> tuple[str, str] | None:
 _REMARKS = ("I see.", "Okay.", "All right.", "I understand.", "Good to know.", "Oh, okay.", "Hm, I see.")
 _UNKNOWN = ("I don't know, sorry.", "I couldn't say.", "That I don't know.", "I have no answer to that, sorry.")
 _THINGS = (
-    "kitchen light", "desk lamp", "ceiling fan", "vacuum", "tv", "thermostat", "garage door", "coffee machine", "radio",
+    "kitchen light", "desk lamp", "ceiling fan", "vacuum", "tv", "thermostat", "garage door", "coffee machine",
+    "radio",
     "lights", "light", "front door", "mower", "speaker", "heating", "doorbell", "curtains", "blinds", "alarm", "oven",
     "washing machine", "lamp", "gate", "windows", "music", "fan", "heater", "bathroom light", "back door", "timer",
 )  # fmt: skip
@@ -111,12 +146,30 @@ def overheard(speaker: Speaker) -> tuple[str, str]:
         "city": speaker.pick(CITIES),
     }
     text = _patterns().draw(speaker.rng).say(speaker.rng, fill)
+    if speaker.chance(0.3):
+        text = _rambled(speaker, text)
     if speaker.chance(0.12):  # two utterances that were taken for one
         text = f"{text} {_patterns().draw(speaker.rng).say(speaker.rng, fill)}"
     words = text.split()
     if len(words) > 5 and speaker.chance(0.12):  # cut by the endpointer
         text = " ".join(words[: speaker.rng.randint(3, len(words) - 1)])
     return text, speaker.pick(_UNKNOWN if sounds_like_a_question(text) else _REMARKS)
+
+
+_RAMBLING = (
+    "and", "but", "so", "well", "I mean", "you know", "because", "yeah", "and um", "so uh", "no but", "oh",
+    "like", "anyway",
+    "right so", "look", "honestly", "and then", "actually", "ah", "mm", "yes and", "I think", "she said",
+    "he was like",
+)  # fmt: skip
+
+
+def _rambled(speaker: Speaker, text: str) -> str:
+    """As people talk: a word that links it to the last sentence, and one that is said twice or a uh."""
+    words = text.split()
+    at = speaker.rng.randrange(len(words))
+    words.insert(at, speaker.pick((words[at], words[at], "uh", "um", "like", "you know")))
+    return f"{speaker.pick(_RAMBLING)} {' '.join(words)}"
 
 
 # Lines of a corpus that a home could be asked, or that are answers to it: what they mean is not known here.
@@ -171,4 +224,17 @@ def talk_of_others(speaker: Speaker, *, other_tools: bool) -> tuple[str, str] | 
     if not public_talk():
         return None
     text = speaker.pick(public_talk())
+    if speaker.chance(0.15):
+        text = _garbled(speaker, text)
     return text, speaker.pick(_UNKNOWN if sounds_like_a_question(text) else _REMARKS)
+
+
+def _garbled(speaker: Speaker, text: str) -> str:
+    """What a recogniser makes of noise: halves of two sentences, or a word of the home in any sentence."""
+    words = text.split()
+    at = speaker.rng.randrange(len(words))
+    if speaker.chance(0.5):
+        other = speaker.pick(public_talk()).split()
+        return " ".join((*words[: at + 1], *other[speaker.rng.randrange(len(other)) :]))
+    words[at] = speaker.pick(_THINGS)
+    return " ".join(words)
