@@ -70,8 +70,8 @@ _ADDRESSED_SHARE = 0.05
 _MIX = {
     "home": 100.0, "several": 18.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 13.0,
-    "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
-    "half": 10.0, "overheard": 6.0, "others_talk": 6.0,
+    "result": 4.0, "repair": 1.6, "mention": 2.4, "aside": 6.5,
+    "half": 10.0, "overheard": 8.0, "others_talk": 6.0,
     "elsewhere": 2.5,
 }  # fmt: skip
 
