@@ -16,7 +16,8 @@ _FRACTIONS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 _TOKEN = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?|[½¼¾]|[^\W\d_]+|[,;.!?:]")
 _MARKS = frozenset(",;.!?:")
 _DECLINES = re.compile(
-    r"\b(?:don't|do not|can't|cannot|can not|couldn't|could not|won't|wouldn't|unable|not able|not sure|no idea|no way"
+    r"\b(?:don't|do not|can't|cannot|can not|couldn't|could not|won't|wouldn't|unable|not able|not sure"
+    r"|know no(?:thing)?|no idea|no way"
     r"|sorry|afraid|no information|not something|isn't something|not allowed|nothing (?:about|to do)|beyond"
     r"|outside (?:of )?(?:what|my))\b"
 )

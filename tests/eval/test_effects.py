@@ -119,6 +119,7 @@ def test_numbers_are_read_in_digits_and_words() -> None:
         (ExpectedReply(no_number=True), "I cannot tell you that one.", True),
         (ExpectedReply(no_number=True), "About 330 metres.", False),
         (ExpectedReply(declines=True), "I don’t know.", True),
+        (ExpectedReply(declines=True), "I know nothing called Moby Dick.", True),
         (ExpectedReply(declines=True), "It is Paris.", False),
         (ExpectedReply(contains=("Paris",), or_declines=True), "Sorry, I cannot look that up.", True),
         (ExpectedReply(contains=("Paris",), or_declines=True), "It is Lyon.", False),
