@@ -62,17 +62,34 @@ _UP = ("up", "increase", "raise", "higher")
 
 _AMOUNT = (
     r"(?:(?P<small>(?:just )?a (?:tiny |little )?(?:bit|little|touch|tad|notch)|slightly|somewhat)|"
-    r"(?P<large>much|a lot|way(?= )|far)|(?:by )?(?P<count>[\w.-]+)(?P<half> and a half)? ?(?:%|percent|degrees?))"
+    r"(?P<large>much|a lot|way(?= )|far)|"
+    r"(?:by )?(?:(?:a|another) (?=few|couple))?(?P<count>[\w.-]+)(?P<half> and a half)?(?: of)?"
+    r" ?(?:%|percent|degrees?)|"
+    r"by (?P<bare>\d+|one|two|three|four|five|six|seven|eight|nine|ten)(?=$))"
 )
+_ROUGHLY = {"a": 1, "another": 1, "couple": 2, "few": 2}
+_LARGEST_DEGREES = 10
+"""More than this is a temperature that was meant ("turn the heating up 22 degrees"), not a step."""
 _BY_AMOUNT = _AMOUNT.replace("(?:by )?", "by ")  # "dim the lamp ten percent" is a misheard "to"
 # One way to say what is said in many.
 _SPELLINGS = (
     (pattern(r"[, ]+(?:please|thanks|thank you|now|for me|more)$"), ""),
+    (pattern(r"^(?:it'?s|it is) (?:(?:so|really|absolutely) )?(?:freezing|chilly|icy) in here$"), "it's too cold"),
+    (pattern(r"^(?:it'?s|it is) (?:(?:so|really|absolutely) )?(?:boiling|roasting|baking) in here$"), "it's too hot"),
+    (
+        pattern(
+            r"^(?:it'?s|it is|i'?m|i am) (?:(?:so|too|really|getting|a bit) )*"
+            r"(?:freezing|cold|chilly|hot|boiling|warm|dark|bright)(?: in here)?[,.;]? (?:and |so )?"
+            rf"(?={POLITE}(?:turn|raise|lower|increase|decrease|reduce|warm|heat|cool|make|bump|crank|dim|brighten)\b)"
+        ),
+        "",
+    ),
     (pattern(r"\b(?:in )?(?:here|(?:the|this|my|a) room)\b"), ""),
     (pattern(rf"^{POLITE}(?:give me|i need|i want|add|do)? ?(?:some )?more lights?\b"), "the lights brighter"),
     (pattern(r"\bless bright(?:er)?\b"), "dimmer"),
     (pattern(r"\bmore bright(?:er)?\b"), "brighter"),
     (pattern(r"^(brighter|dimmer|darker) (lights?|lighting)\b"), r"\2 \1"),
+    (pattern(r"\b(brighter|dimmer|darker|warmer|hotter|cooler|colder) (by .+ (?:percent|degrees?))$"), r"\2 \1"),
     (
         pattern(r"\blight (?:intensity|strength|power|level)\b|\b(?:intensity|strength|power|level)(?= of)"),
         "brightness",
@@ -85,12 +102,17 @@ _FORMS = (
         r"(?P<place> (?:in|at|on) .+)?$"
     ),
     pattern(
+        rf"^{POLITE}(?P<word>warm up|heat up|cool down|increase|raise|lower|decrease|reduce) (?P<target>.+?) "
+        r"(?:by )?(?:(?:a|another) (?=few|couple))?(?P<count>[\w.-]+)(?P<half> and a half)?(?: of)? degrees?$"
+    ),
+    pattern(
         rf"^{POLITE}(?P<word>brighten|dim|darken|warm up|heat up|cool down)(?: up)?(?P<target>.*?)(?: down)?"
         rf"(?: {_BY_AMOUNT})?$"
     ),
-    pattern(rf"^{POLITE}(?:turn|bring) (?P<word>up|down) (?P<target>.+?)(?: {_AMOUNT})?$"),
+    pattern(rf"^{POLITE}(?:turn|bring|bump|crank) (?P<word>up|down) (?P<target>.+?)(?: {_AMOUNT})?$"),
     pattern(
-        rf"^{POLITE}(?:(?:turn|bring) )?(?P<target>.+?) (?P<word>up|down)(?: {_AMOUNT})?(?P<place> (?:in|on) .+)?$"
+        rf"^{POLITE}(?:(?:turn|bring|bump|crank) )?(?P<target>.+?) (?P<word>up|down)(?: {_AMOUNT})?"
+        r"(?P<place> (?:in|on) .+)?$"
     ),
     pattern(
         rf"^{POLITE}(?P<word>increase|raise|lower|decrease|reduce|up) (?P<target>.+?)(?: up| down)?(?: {_BY_AMOUNT})?$"
@@ -132,13 +154,13 @@ def parse_relative(text: str) -> RelativeChange | None:
     quantity, is_more = _quantity(parts["word"].casefold(), target)
     if quantity is None or _ABSOLUTE.search(target):
         return None
-    has_amount = any(parts.get(amount) for amount in ("small", "large", "count"))
+    has_amount = any(parts.get(amount) for amount in ("small", "large", "count", "bare"))
     if quantity is _COVER and not (has_amount and quantity.is_named(target)):
         return None  # "raise the blinds" opens them
     if quantity is _CLIMATE and _LIGHT.is_named(target):
         return None  # "make the lights warmer" is a colour
     size = _size(parts, quantity)
-    if size is None:
+    if size is None or (quantity is _CLIMATE and size > _LARGEST_DEGREES):
         return None
     named = _PART.sub("", target) if _PART.match(target) else target
     if quantity is _CLIMATE and _PART.match(target) and named:
@@ -160,9 +182,11 @@ def _quantity(word: str, target: str) -> tuple[Quantity | None, bool]:
 
 def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
     small, usual, large = quantity.steps
-    if not (count := parts.get("count")):
+    if not (count := parts.get("count") or parts.get("bare")):
         return small if parts.get("small") else large if parts.get("large") else usual
     whole = count.casefold()
+    if whole in _ROUGHLY:
+        return _ROUGHLY[whole]
     try:
         number = float(NUMBER_WORDS.index(whole) if whole in NUMBER_WORDS else whole)
     except ValueError:
