@@ -176,18 +176,19 @@ def _take_int(tokens: Tokens) -> int | None:
 
 
 _WHAT_TIME = (
-    r"(?:(?:what(?:'s| is| was)?|whats|check|report|how(?:'s| is)?)? ?(?:the )?(?:current |local |exact |correct |"
-    r"present )?time"
-    r"(?: is it| it is|'s it| now| right now| of day)*|what hour is it)"
+    r"(?:(?:what(?:'s| is| was| will be)?|whats|check|report|how)? ?(?:the )?"
+    r"(?:current |local |exact |correct |present )?time"
+    r"(?: is it| it is| is|'s it| now| right now| of day)*|what hour is it)"
 )
 _NOW = r"(?: (?:now|right now|just now|time|at present))?"
+# Whatever is "time for" or "time at" something need not be a place: "time for bath".
 _TIME_FORMS = (
-    rf"{_WHAT_TIME} (?:over )?(?:in|at|for|of) (?P<place>.+?){_NOW}",
-    r"(?:(?:what(?:'s| is)|whats) )?(?:the )?(?:current )?(?P<place>.+?)(?:'s)?(?: current| local)? time(?: now)?",
-    r"(?:the )?current time (?P<place>.+)",
+    rf"{_WHAT_TIME} (?:over )?in (?P<place>.+?){_NOW}",
+    rf"(?=what|current|the current|the time){_WHAT_TIME} at (?P<place>.+?){_NOW}",
+    r"(?:what(?:'s| is)|whats) (?:the )?(?:current )?(?P<place>.+?)(?:'s)?(?: current| local)? time(?: now)?",
+    r"(?:what(?:'s| is) )?(?:the )?(?:time for (?=the .+ time zone)|current time )(?P<place>.+)",
+    r"(?P<place>.+?)'s current time",
     r"what time is it (?P<place>(?:east|west|central|pacific|mountain|on the ).+?|eastern|pacific|central)",
-    r"(?:what(?:'s| is)|whats) the time (?P<place>(?!in\b|at\b|of\b|now\b|right\b|zone\b|difference\b|for\b|is\b|"
-    r"it\b).+)",
 )
 _DATE_FORMS = (
     r"(?:what(?:'s| is)|whats)(?: the)?(?: current| today's)? (?:date|day)(?: today| is it| it is| now)* in "

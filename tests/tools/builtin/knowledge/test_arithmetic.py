@@ -18,7 +18,7 @@ from edgevox.tools.builtin.knowledge.arithmetic import (
     read_arithmetic,
     spoken_result,
 )
-from edgevox.tts.normalize import normalize_english
+from edgevox.tts.normalize.english import normalize_english
 
 
 def answer(text: str) -> str:
