@@ -113,6 +113,7 @@ def read_arithmetic(text: str) -> Reading | None:
 _FRAME = (
     r"^(?:(?:what(?:'s| is| are| do| does| would be| will be)?|whats|how much(?: is| are| does| would be| do)?|"
     r"how many (?:is|are)|calculate|compute|work out|figure out|solve|evaluate|answer|find(?: out)?|"
+    r"add(?: up)?(?= .+ plus )|"
     r"do(?: the math(?: on| for)?)?|(?:what )?(?:do|would|will) (?:you|i|we) get (?:if|when) (?:you|i|we)|"
     r"(?:the )?(?:answer|result|value|solution|outcome) (?:of|to|for)|"
     r"(?:the |this )(?:math |maths )?(?:problem|equation|calculation))[,: ]+)+"

@@ -127,7 +127,7 @@ def _zone(said: str, now: datetime) -> tuple[str, tzinfo]:
         return HERE, now.tzinfo
     place = find_place(said.casefold())
     if place is None:
-        raise UnknownPlace(f"I do not know a place called {said[:40]}.")
+        raise UnknownPlace(f"I do not know a place called {said[:40].title() if said.islower() else said[:40]}.")
     try:
         return place.name, ZoneInfo(place.zone)
     except ZoneInfoNotFoundError:
@@ -188,6 +188,7 @@ _TIME_FORMS = (
     r"(?:what(?:'s| is)|whats) (?:the )?(?:current )?(?P<place>.+?)(?:'s)?(?: current| local)? time(?: now)?",
     r"(?:what(?:'s| is) )?(?:the )?(?:time for (?=the .+ time zone)|current time )(?P<place>.+)",
     r"(?P<place>.+?)'s current time",
+    r"(?P<place>\w+ \w+) time",
     r"what time is it (?P<place>(?:east|west|central|pacific|mountain|on the ).+?|eastern|pacific|central)",
 )
 _DATE_FORMS = (
@@ -197,7 +198,7 @@ _DATE_FORMS = (
 )
 _IT_IS = r"(?:(?:when|if|suppose|say|given(?: that)?|now)? ?(?:it is|it's|its|it was|it will be|the time is))"
 _SAME_FORMS = (
-    rf"{_IT_IS} (?P<at>.+?) (?:over )?in (?P<place>.+?),? (?:then )?what(?:'s| is)?(?: the)? time"
+    rf"{_IT_IS} (?P<at>.+?) (?:over )?(?:in|(?=on the)) ?(?P<place>.+?),? (?:then )?what(?:'s| is)?(?: the)? time"
     r"(?: is it| would it be| will it be| is that)? ?(?:in )?(?P<to>.+)",
     rf"{_IT_IS} (?P<at>.+?)(?P<place> here)?,? (?:then )?what(?:'s| is)?(?: the)? time"
     r"(?: is it| would it be| will it be| is that)? ?(?:in )?(?P<to>.+)",
@@ -219,11 +220,12 @@ _DIFFERENCE_FORMS = (
     r"how (?:many hours|far|much)(?: of a)? (?:difference|time difference) (?:is there )?between (?P<other>.+?) and "
     r"(?P<place>.+)",
     r"how (?:many hours|far|much) (?:ahead|behind) (?:(?:of )?(?P<other>.+?) )?(?:is|are) (?P<place>.+?)",
-    r"how (?:many hours|far|much)(?: hours)? (?:is|are) (?P<place>.+?) (?:ahead(?: of)?|behind|from) ?(?P<other>.*?)",
+    r"how (?:many hours|far|much) (?:is|are) (?P<place>.+?) (?:ahead(?: of)?|behind) ?(?P<other>.*?)",
+    r"how many hours (?:is|are) (?P<place>.+?) from (?P<other>.+)",
 )
 # "what time is it in …" these is no question about a place.
 _NO_PLACE = (
-    r".*\b(?:minutes?|hours?|seconds?|days?|weeks?|morning|evening|afternoon|night|format|words|numbers?|military|"
+    r".*\b(?:zones?|other|another|city|place|minutes?|hours?|seconds?|days?|weeks?|morning|evening|afternoon|night|format|words|numbers?|military|"
     r"twelve|twenty|total|there|it|that|this|my|our|your|room|house|kitchen|seconds|english|spanish|german|"
     r"french)\b.*|.*\d.*"
 )

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection
 
 from edgevox.core.words import STOP_WORDS, normalized_words, word_set
-from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import first_match, pattern, plain_question
 from edgevox.tools.builtin.knowledge.units import CURRENCY, NO_RATES
 
@@ -45,11 +44,20 @@ _FORMS = (
     r"how many (?P<subject>(?:people|planets|countries|states|continents|inhabitants|bones|moons|species|oceans|"
     r"provinces|islands|teeth|legs) (?:are there|live|does|do|in|are|has|have) .+)",
     r"where (?:is|was|are|were) (?P<subject>.+?) (?:located|born|from|situated|buried|built|invented)",
-    r"where(?:'s| is| are) (?P<place>.+)",
+    r"where(?:'s| is| are) (?P<subject>.+)",
     r"(?:what|which) (?P<subject>(?:country|continent|planet|language|year|river|mountain|president|state|city|animal|"
     r"ocean|religion|century) (?:is|was|did|do|does|has|are|were|won|invented) .+)",
-    r"(?:define|the definition of|definition of) (?P<subject>.+)",
-    r"what (?:does|do) (?:the word )?(?P<subject>.+?) (?:mean|stand for)",
+    r"(?:define|describe|explain(?!.*\b(?:again|further|more|last)\b)) (?:the word )?(?P<subject>.+?)(?: (?:to|for) (?:me|us))?",
+    r"(?:look up )?(?:what(?:'s| is| are) )?(?:the )?(?:definitions?|meaning|description|origin) (?:of|for|to) "
+    r"(?:the word )?(?P<subject>.+)",
+    r"(?P<subject>\w{4,}) definition",
+    r"what (?:does|do) (?:the word )?(?P<subject>.+?) (?:mean|stand for|look like)",
+    r"what (?P<subject>an? .+?) (?:is|means|looks like)",
+    r"about (?P<subject>.+)",
+    r"(?:what|how)(?:'s| is| are) (?P<subject>.+?) made(?: up)?(?: of| from)?",
+    r"(?:what|which) (?:colou?r|size|shape) (?:is|are|was) (?P<subject>.+)",
+    r"why (?:is|are|was|were|do|does|did) (?P<subject>.+ .+)",
+    r"how many (?P<subject>\w+ (?:is |are |does |do |did |has |have )(?:there )?.+ .+)",
     r"what(?:'s| is) (?P<subject>an? \w+)",
     r"(?:the )?(?:stock|share) price (?:of|for) (?P<subject>.+)",
 )
@@ -57,7 +65,8 @@ _FORMS = (
 _OURS = word_set(
     """
     i me my mine we us our ours you your yours he him his she her they them their it its this that these those
-    here there     somebody someone anybody anyone everybody everyone nobody who
+    here there     myself yourself themselves something anything everything nothing
+    somebody someone anybody anyone everybody everyone nobody who
     home house flat apartment room rooms kitchen bathroom bedroom garage garden hall hallway attic cellar basement
     office porch patio balcony lounge living dining nursery upstairs downstairs floor area door doors doorbell window
     windows gate lock locks blind blinds curtain curtains shade shades shutter shutters cover covers
@@ -70,7 +79,7 @@ _OURS = word_set(
     calendar meeting meetings appointment event events birthday schedule today tonight tomorrow yesterday now
     singer band joke jokes story poem life name time date day week month morning afternoon evening night
     energy power electricity water gas solar car charger pool sprinkler valve siren person people's
-    news email emails message messages call calls phone
+    sentence headlines news email emails message messages call calls phone
     """
 )
 
@@ -84,13 +93,8 @@ def unknown_answer(text: str, home_words: Collection[str] = ()) -> str:
     if _asks_rate(question):
         return NO_RATES
     for form in _FORMS:
-        if (found := first_match((form,), question)) is None:
-            continue
-        if place := found.get("place"):
-            is_fact = find_place(place) is not None and not _names_home(place, home_words)
-        else:
-            is_fact = not _names_home(found["subject"], home_words) and len(question.split()) > 2
-        return I_DO_NOT_KNOW if is_fact else ""
+        if (found := first_match((form,), question)) is not None:
+            return "" if _names_home(found["subject"], home_words) else I_DO_NOT_KNOW
     return ""
 
 

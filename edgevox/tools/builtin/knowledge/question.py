@@ -19,7 +19,7 @@ _POLITE_START = (
     r"^(?:(?:please|hey|hi|hello|okay|ok|so|um|uh|well|alright|now|quick question|just|also|"
     r"(?:can|could|would|will) you(?: please)?|do you know|(?:can|could|may) (?:i|we) (?:get|have|know)|"
     r"i(?:'d| would) like(?: you)? to(?: know)?|i (?:want|need)(?: you)? to(?: know)?|i wonder|let me know|"
-    r"(?:tell|remind|show|give|find|get) (?:me|us)(?! a (?:random )?number)|i (?:need|want)|provide|mention)[,:]? +)+"
+    r"(?:tell|show|give|find|get) (?:me|us)(?! a (?:random )?number)|i (?:need|want)|provide|mention)[,:]? +)+"
 )
 _POLITE_END = (
     r"(?:[, ]+(?:please|thanks|thank you|for me|for us|exactly|actually|right now|at the moment|currently|"

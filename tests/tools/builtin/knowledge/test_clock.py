@@ -77,6 +77,7 @@ def test_a_question_about_another_place_has_a_spoken_answer(text: str, said: str
         "what's the weather in london",
         "wake me at seven",
         "how far is the garage",
+        "how far is france from miami",
     ],
 )
 def test_other_sentences_are_no_questions_about_other_places(text: str) -> None:
