@@ -47,7 +47,8 @@ _FORMS = (
     r"where(?:'s| is| are) (?P<subject>.+)",
     r"(?:what|which) (?P<subject>(?:country|continent|planet|language|year|river|mountain|president|state|city|animal|"
     r"ocean|religion|century) (?:is|was|did|do|does|has|are|were|won|invented) .+)",
-    r"(?:define|describe|explain(?!.*\b(?:again|further|more|last)\b)) (?:the word )?(?P<subject>.+?)(?: (?:to|for) (?:me|us))?",
+    r"(?:define|describe|explain(?!.*\b(?:again|further|more|last)\b)) (?:the word )?(?P<subject>.+?)"
+    r"(?: (?:to|for) (?:me|us))?",
     r"(?:look up )?(?:what(?:'s| is| are) )?(?:the )?(?:definitions?|meaning|description|origin) (?:of|for|to) "
     r"(?:the word )?(?P<subject>.+)",
     r"(?P<subject>\w{4,}) definition",

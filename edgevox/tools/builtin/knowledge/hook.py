@@ -96,8 +96,10 @@ class KnowledgeQuestions(Hook):
 
     def _unknown(self, run: Run) -> Answer | Calls | None:
         assert self._ignorance is not None
-        words = home_words_of(self._ignorance.names())
         place = asked_place(run.text)
+        if not (place or unknown_answer(run.text)):
+            return None
+        words = home_words_of(self._ignorance.names())
         if place and not words & set(place.split()) and self._is_ours("time_in_place"):
             return _calls(Reading("time_in_place", {"place": place}))
         answer = "" if self._other_tools() else unknown_answer(run.text, words)
