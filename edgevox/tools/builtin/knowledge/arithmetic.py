@@ -5,19 +5,31 @@ A recursive-descent parser over words; exact fractions, with bounded size and ti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from edgevox.core.languages import listed, plural
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, number_text, ordinal_value, take_number
 from edgevox.tools.builtin.knowledge.question import MAX_QUESTION_CHARS, Reading, pattern, plain_question
+from edgevox.tools.builtin.knowledge.terms import (
+    PERCENT,
+    TOO_LARGE,
+    NoResult,
+    NotArithmetic,
+    Term,
+    added,
+    divided,
+    factorial,
+    multiplied,
+    raised,
+    remainder,
+    root,
+    share,
+)
 
-MAX_BITS = 1024
 _MAX_TOKENS = 80
-_MAX_FACTORIAL = 170
 _MAX_SPOKEN_CHARS = 60
 _NOUNS = {
     "$": "dollar", "dollars": "dollar", "dollar": "dollar", "bucks": "dollar", "€": "euro", "euros": "euro",
@@ -27,32 +39,7 @@ _NOUNS = {
     "kilos": "kilo", "kilograms": "kilogram", "liters": "liter", "litres": "litre", "degrees": "degree",
 }  # fmt: skip
 _PART_NAMES = {2: "half", 4: "quarter"} | {below: ORDINAL_WORDS[below - 1] for below in (3, *range(5, 21))}
-_MONEY = frozenset({"dollar", "euro", "pound"})
-TOO_LARGE = "That number is too large for me."
-_PERCENT = "percent"
-_BY_ZERO = "Dividing by zero has no result."
-
-
-class NotArithmetic(ValueError):
-    """The text is not an expression."""
-
-
-class NoResult(ValueError):
-    """The expression has no result; the message can be spoken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A part of an expression: its value, its words, and how many operations it has."""
-
-    value: Fraction
-    text: str
-    operations: int = 0
-    is_exact: bool = True
-    is_percent: bool = False
-    noun: str = ""
-    is_sentence: bool = False
-    """`text` is the whole answer."""
+_MONEY = {"dollar": "$", "euro": "€"}
 
 
 def evaluate(expression: str) -> Term:
@@ -77,14 +64,16 @@ def spoken_result(expression: str) -> str:
         term = evaluate(expression)
     except NoResult as error:
         return str(error)
-    value = round(term.value, 2) if term.noun in _MONEY else term.value
+    is_money = term.noun in _MONEY and term.value.denominator != 1 and abs(term.value) < 10**9
+    value = round(term.value, 2) if is_money else term.value
     text, is_exact = number_text(value)
-    if term.noun in _MONEY and value.denominator != 1 and abs(value) < 10**15:
-        text = f"{float(value):,.2f}"
+    if is_money:
+        sign = "minus " if value < 0 else ""
+        text = f"{sign}{_MONEY[term.noun]}{float(abs(value)):,.2f}"  # the voice says dollars and cents
+    elif term.noun:
+        text = f"{text} {term.noun if text == '1' or term.noun == PERCENT else plural(term.noun)}"
     if not (is_exact and term.is_exact and value == term.value):
         text = f"about {text}"
-    if term.noun:
-        text = f"{text} {term.noun if text == '1' or term.noun == _PERCENT else plural(term.noun)}"
     subject = term.text if len(term.text) <= _MAX_SPOKEN_CHARS and "(" not in term.text else "that"
     return _sentence(f"{subject} is {text}.") if not term.is_sentence else _sentence(term.text)
 
@@ -154,13 +143,13 @@ class _Parser:
         match verb, tokens.take("to", "and", "from", "by", "with"):
             case "add", "to" | "and":
                 second = self._sum()
-                return _added(second, first) if first.is_percent else _added(first, second)
+                return added(second, first) if first.is_percent else added(first, second)
             case "subtract" | "take away" | "take" | "deduct", "from":
-                return _added(self._sum(), first, -1)
+                return added(self._sum(), first, -1)
             case "multiply", "by" | "with" | "and":
-                return _multiplied(first, self._sum())
+                return multiplied(first, self._sum())
             case "divide", "by":
-                return _divided(first, self._sum())
+                return divided(first, self._sum())
         return None
 
     def _split(self) -> Term | None:
@@ -176,7 +165,7 @@ class _Parser:
         people = tokens.take("people", "persons", "friends", "of us", "ways", "way", "parts", "equal parts", "pieces")
         if not (between or people in ("ways", "way")):
             return None
-        return replace(_divided(amount, count), text=f"{amount.text} split {count.text} ways")
+        return replace(divided(amount, count), text=f"{amount.text} split {count.text} ways")
 
     def _share(self) -> Term | None:
         """ "what percentage of 80 is 20" and "20 is what percent of 80"."""
@@ -186,7 +175,7 @@ class _Parser:
                 part = self._sum()
                 if not tokens.take("is of"):
                     return None
-                return _share(part, self._sum())
+                return share(part, self._sum())
             whole = self._sum()
             if not tokens.take("is"):
                 return None
@@ -196,7 +185,7 @@ class _Parser:
             if not tokens.take("is what percent of", "is what percentage of", "is what % of", "as a percentage of"):
                 return None
             whole = self._sum()
-        return _share(part, whole)
+        return share(part, whole)
 
     def _into(self) -> Term | None:
         """ "how many times does 7 go into 100"."""
@@ -207,13 +196,13 @@ class _Parser:
         if not tokens.take("go into", "fit into", "fit in", "go in"):
             return None
         whole = self._sum()
-        divided = _divided(whole, part)
+        term = divided(whole, part)
         times, left = divmod(whole.value, part.value)
         if whole.value.denominator != 1 or part.value.denominator != 1 or times < 1:
-            return divided
+            return term
         rest = f", with {number_text(left)[0]} left over" if left else ""
         count = f"{number_text(Fraction(times))[0]} time{'s' if times != 1 else ''}"
-        return replace(divided, text=f"{part.text} goes into {whole.text} {count}{rest}.", is_sentence=True)
+        return replace(term, text=f"{part.text} goes into {whole.text} {count}{rest}.", is_sentence=True)
 
     def _tip(self) -> Term | None:
         """ "a 20 percent tip on 60 dollars"."""
@@ -226,7 +215,7 @@ class _Parser:
         tokens.take("a bill of", "the bill of", "a")
         bill = self._sum()
         tokens.take("bill", "meal", "check")
-        tip = _multiplied(rate, bill)
+        tip = multiplied(rate, bill)
         amounts = [number_text(round(value, 2))[0] for value in (tip.value, bill.value + tip.value)]
         money = f" {plural(bill.noun)}" if bill.noun else ""
         text = f"{rate.text} of {bill.text} is {amounts[0]}{money}, so {amounts[1]} with the {noun}."
@@ -240,7 +229,7 @@ class _Parser:
         first = self._power()
         if not tokens.take("divided by", "is divided by", "over", "/"):
             return None
-        return _remainder(first, self._power())
+        return remainder(first, self._power())
 
     # --- expressions
 
@@ -253,7 +242,7 @@ class _Parser:
             if sign == "subtracted from":
                 term, other = other, term
             is_plus = sign in ("+", "plus", "added to", "and then add")
-            term = _added(term, other, 1 if is_plus else -1)
+            term = added(term, other, 1 if is_plus else -1)
         return term
 
     def _product(self) -> Term:
@@ -264,28 +253,28 @@ class _Parser:
         ):  # fmt: skip
             other = self._power()
             if sign in ("mod", "modulo"):
-                term = _remainder(term, other)
+                term = remainder(term, other)
             else:
                 is_division = sign in ("/", "÷", "divided by", "over")
-                term = _divided(term, other) if is_division else _multiplied(term, other)
+                term = divided(term, other) if is_division else multiplied(term, other)
         return term
 
     def _power(self) -> Term:
         tokens, term = self._tokens, self._unary()
         while True:
             if tokens.take("squared"):
-                term = _raised(term, Term(Fraction(2), "2"), f"{term.text} squared")
+                term = raised(term, Term(Fraction(2), "2"), f"{term.text} squared")
             elif tokens.take("cubed"):
-                term = _raised(term, Term(Fraction(3), "3"), f"{term.text} cubed")
+                term = raised(term, Term(Fraction(3), "3"), f"{term.text} cubed")
             elif tokens.take("factorial", "!"):
-                term = _factorial(term)
+                term = factorial(term)
             elif tokens.take("^", "**", "to the power of", "to the power", "raised to the power of", "raised to"):
                 exponent = self._power()  # binds to the right, as on paper
-                term = _raised(term, exponent, f"{term.text} to the power of {exponent.text}")
+                term = raised(term, exponent, f"{term.text} to the power of {exponent.text}")
             elif tokens.peek() == "to" and tokens.peek(1) == "the" and (nth := ordinal_value(tokens.peek(2))):
                 tokens.at += 3
                 tokens.take("power")
-                term = _raised(term, Term(Fraction(nth), str(nth)), f"{term.text} to the power of {nth}")
+                term = raised(term, Term(Fraction(nth), str(nth)), f"{term.text} to the power of {nth}")
             else:
                 return term
 
@@ -305,13 +294,13 @@ class _Parser:
             return replace(term, text=f"({term.text})" if term.operations else term.text)
         start = tokens.at
         tokens.take("the", "a")
-        if root := tokens.take(
+        if name := tokens.take(
             "square root of", "sqrt of", "sqrt", "cube root of", "third root of", "root of", "square of"
         ):
             term = self._power()
-            if root == "square of":
-                return _raised(term, Term(Fraction(2), "2"), f"{term.text} squared")
-            return _root(term, 3 if root in ("cube root of", "third root of") else 2)
+            if name == "square of":
+                return raised(term, Term(Fraction(2), "2"), f"{term.text} squared")
+            return root(term, 3 if name in ("cube root of", "third root of") else 2)
         if name := tokens.take(
             "sum of", "total of", "product of", "difference between", "difference of", "average of", "mean of",
             "quotient of",
@@ -321,7 +310,7 @@ class _Parser:
         if factor := tokens.take("double", "twice", "triple"):
             times = Term(Fraction(3 if factor == "triple" else 2), factor)
             term = self._power()
-            return replace(_multiplied(times, term), text=f"{factor} {term.text}")
+            return replace(multiplied(times, term), text=f"{factor} {term.text}")
         return self._number()
 
     def _listed(self, name: str) -> Term:
@@ -334,11 +323,11 @@ class _Parser:
         total = terms[0]
         for term in terms[1:]:
             if name == "product of":
-                total = _multiplied(total, term)
+                total = multiplied(total, term)
             elif name == "quotient of":
-                total = _divided(total, term)
+                total = divided(total, term)
             else:
-                total = _added(total, term, -1 if name.startswith("difference") else 1)
+                total = added(total, term, -1 if name.startswith("difference") else 1)
         if name in ("average of", "mean of"):
             total = replace(total, value=total.value / len(terms))
         if name == "difference between":
@@ -362,15 +351,15 @@ class _Parser:
             share = Term(value / 100, f"{text} percent", is_percent=True)
             if tokens.take("off of", "off"):
                 whole = self._power()
-                rest = _multiplied(Term(1 - share.value, ""), whole)
+                rest = multiplied(Term(1 - share.value, ""), whole)
                 return replace(rest, text=f"{whole.text} with {share.text} off")
             if not tokens.take("of"):
                 return share
             whole = self._power()
-            return replace(_multiplied(share, whole), text=f"{share.text} of {whole.text}")
+            return replace(multiplied(share, whole), text=f"{share.text} of {whole.text}")
         if is_part and tokens.take("of"):
             whole = self._power()
-            return replace(_multiplied(Term(value, text), whole), text=f"{text} of {whole.text}")
+            return replace(multiplied(Term(value, text), whole), text=f"{text} of {whole.text}")
         if not noun and tokens.peek() in _NOUNS and tokens.peek() not in ("$", "€", "£"):
             noun = _NOUNS[tokens.peek()]
             tokens.at += 1
@@ -388,102 +377,3 @@ def _part_text(written: tuple[str, ...], value: Fraction) -> str:
     name = _PART_NAMES[below]
     above = value.numerator
     return f"{NUMBER_WORDS[above]} {name if above == 1 else 'halves' if below == 2 else plural(name)}"
-
-
-# --- operations
-
-
-def _bounded(value: Fraction) -> Fraction:
-    if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
-        raise NoResult(TOO_LARGE)
-    return value
-
-
-def _joined(first: Term, second: Term, value: Fraction, words: str, *, is_exact: bool = True) -> Term:
-    nouns = {first.noun, second.noun} - {""}
-    if len(nouns) > 1:
-        raise NotArithmetic
-    return Term(
-        _bounded(value),
-        f"{first.text} {words} {second.text}",
-        first.operations + second.operations + 1,
-        first.is_exact and second.is_exact and is_exact,
-        noun=nouns.pop() if nouns else "",
-    )
-
-
-def _added(first: Term, second: Term, sign: int = 1) -> Term:
-    """ "100 plus 20 percent" is 120."""
-    change = first.value * second.value if second.is_percent and not first.is_percent else second.value
-    return _joined(first, second, first.value + sign * change, "plus" if sign > 0 else "minus")
-
-
-def _multiplied(first: Term, second: Term) -> Term:
-    return _joined(first, second, first.value * second.value, "times")
-
-
-def _divided(first: Term, second: Term) -> Term:
-    if not second.value:
-        raise NoResult(_BY_ZERO)
-    divided = _joined(first, second, first.value / second.value, "divided by")
-    return replace(divided, noun="") if first.noun == second.noun else divided
-
-
-def _share(part: Term, whole: Term) -> Term:
-    share = _divided(part, whole)
-    text = f"{part.text} as a percentage of {whole.text}"
-    return replace(share, value=_bounded(share.value * 100), text=text, noun=_PERCENT)
-
-
-def _remainder(first: Term, second: Term) -> Term:
-    if not second.value:
-        raise NoResult(_BY_ZERO)
-    joined = _joined(first, second, first.value % second.value, "divided by")
-    return replace(joined, text=f"the remainder of {joined.text}")
-
-
-def _raised(base: Term, exponent: Term, text: str) -> Term:
-    power, value = exponent.value, base.value
-    if not value and power <= 0:
-        raise NoResult("That has no result.")
-    if power.denominator == 1:
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if abs(power) > MAX_BITS or bits * abs(power) > 2 * MAX_BITS:
-            if abs(value) != 1:
-                raise NoResult(TOO_LARGE)
-            power = power % 2
-        result, is_exact = value ** int(power), True
-    elif value < 0:
-        raise NoResult("That has no real result.")
-    else:
-        result, is_exact = Fraction(float(value) ** float(power)), False
-    joined = _joined(base, exponent, Fraction(result), "", is_exact=is_exact)
-    return replace(joined, text=text)
-
-
-def _root(term: Term, degree: int) -> Term:
-    if term.value < 0 and degree == 2:
-        raise NoResult("A negative number has no real square root.")
-    name = "square" if degree == 2 else "cube"
-    value = _bounded(term.value)
-    exact = tuple(_whole_root(part, degree) for part in (abs(value.numerator), value.denominator))
-    sign = -1 if value < 0 else 1
-    if all(root is not None for root in exact):
-        result, is_exact = Fraction(exact[0] or 0, exact[1] or 1) * sign, True
-    else:
-        result, is_exact = Fraction(float(abs(value)) ** (1 / degree)) * sign, False
-    return Term(result, f"the {name} root of {term.text}", term.operations + 1, term.is_exact and is_exact)
-
-
-def _whole_root(number: int, degree: int) -> int | None:
-    root = math.isqrt(number) if degree == 2 else round(number ** (1 / 3))
-    return root if root**degree == number else None
-
-
-def _factorial(term: Term) -> Term:
-    if term.value.denominator != 1 or term.value < 0:
-        raise NoResult("Only whole numbers have a factorial.")
-    if term.value > _MAX_FACTORIAL:
-        raise NoResult(TOO_LARGE)
-    value = _bounded(Fraction(math.factorial(int(term.value))))
-    return Term(value, f"{term.text} factorial", term.operations + 1, term.is_exact)

@@ -6,6 +6,7 @@ subject keeps its priority: then the question goes to the model.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from edgevox.tools.builtin.knowledge.calendar_questions import read_calendar_que
 from edgevox.tools.builtin.knowledge.clock import asked_place, read_clock_question
 from edgevox.tools.builtin.knowledge.facts import I_DO_NOT_KNOW, home_words_of, question_words, unknown_answer
 from edgevox.tools.builtin.knowledge.games import read_game
-from edgevox.tools.builtin.knowledge.question import Reading, pattern
+from edgevox.tools.builtin.knowledge.places import find_place
+from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
 from edgevox.tools.builtin.knowledge.units import read_conversion
 from edgevox.tools.registry import BUILT_IN, ToolRegistry
 
@@ -54,6 +56,21 @@ def read_question(text: str, now: datetime) -> Reading | None:
     )
 
 
+def read_follow_up(text: str, last: ToolCall) -> Reading | None:
+    """The call for what continues an answer: "and in Paris?" after a time, "plus five" after a sum."""
+    question = plain_question(text)
+    given = json.loads(last.arguments)
+    if last.name == "time_in_place" and "at" not in given:
+        found = first_match((r"(?:and|what about|how about)(?: the time)?(?: in)? (?P<place>.+)",), question)
+        if found and find_place(found["place"]):
+            return Reading(last.name, {**given, "place": found["place"]})
+    if last.name == "calculate":
+        found = first_match((r"(?:and )?(?P<rest>(?:plus|minus|times|multiplied by|divided by) .+)",), question)
+        if found:
+            return read_arithmetic(f"({given['expression']}) {found['rest']}")
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Ignorance:
     """How questions of fact are answered for a model that invents facts; `names` are those of the home."""
@@ -75,6 +92,8 @@ class KnowledgeQuestions(Hook):
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         reading = read_question(run.text, self._now())
+        if reading is None and (last := _last_call(run)) is not None:
+            reading = read_follow_up(run.text, last)
         if reading is not None:
             return _calls(reading) if self._is_ours(reading.tool) else None
         return self._unknown(run) if self._ignorance else None
@@ -107,6 +126,13 @@ class KnowledgeQuestions(Hook):
             return Answer(answer) if answer else None
         run.notes[_SEARCHED] = True
         return _calls(Reading(_SEARCH, {"query": run.text[:300]}))
+
+
+def _last_call(run: Run) -> ToolCall | None:
+    """The call of a knowledge tool in the turn before, if that had no other."""
+    last_turn = itertools.takewhile(lambda message: message.role != "user", reversed(run.past()))
+    calls = [call for message in last_turn for call in message.tool_calls]
+    return calls[0] if len(calls) == 1 and calls[0].name in _SUBJECTS else None
 
 
 def _calls(reading: Reading) -> Calls:

@@ -15,7 +15,8 @@ from pydantic import Field
 
 from edgevox.core.errors import ToolError
 from edgevox.tools.builtin.knowledge import calendar_questions, clock, games
-from edgevox.tools.builtin.knowledge.arithmetic import NotArithmetic, spoken_result
+from edgevox.tools.builtin.knowledge.arithmetic import spoken_result
+from edgevox.tools.builtin.knowledge.terms import NotArithmetic
 from edgevox.tools.builtin.knowledge.units import CannotConvert, spoken_conversion
 from edgevox.tools.tool import Speech, Tool, tool
 

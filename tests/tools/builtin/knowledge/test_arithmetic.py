@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgevox.core.words import NUMBER_WORDS
-from edgevox.tools.builtin.knowledge.arithmetic import (
-    TOO_LARGE,
-    NotArithmetic,
-    evaluate,
-    read_arithmetic,
-    spoken_result,
-)
+from edgevox.tools.builtin.knowledge.arithmetic import evaluate, read_arithmetic, spoken_result
+from edgevox.tools.builtin.knowledge.terms import TOO_LARGE, NotArithmetic
 from edgevox.tts.normalize.english import normalize_english
 
 
@@ -39,7 +34,7 @@ def answer(text: str) -> str:
         ("square root of two", "The square root of 2 is about 1.414."),
         ("what's minus five plus three", "Minus 5 plus 3 is minus 2."),
         ("what's 15 percent off 80", "80 with 15 percent off is 68."),
-        ("split 90 dollars between 4 people", "90 dollars split 4 ways is 22.50 dollars."),
+        ("split 90 dollars between 4 people", "90 dollars split 4 ways is $22.50."),
         ("what's a 20 percent tip on 60 dollars", "20 percent of 60 dollars is 12 dollars, so 72 with the tip."),
         ("100 plus 20 percent", "100 plus 20 percent is 120."),
         ("subtract three from ten", "10 minus 3 is 7."),

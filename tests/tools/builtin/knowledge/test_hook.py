@@ -44,6 +44,22 @@ async def test_a_question_is_answered_without_the_model() -> None:
     assert [call.name for call in result.calls] == ["calculate"]
 
 
+async def test_a_follow_up_continues_the_last_answer() -> None:
+    registry = ToolRegistry(knowledge_tools(lambda: NOW))
+    hooks = (KnowledgeQuestions(registry, lambda: NOW),)
+    agent = LLMAgent(
+        "test", tools=ToolExecutor(registry), hooks=hooks, model=ScriptedModel([FROM_MODEL]), parsers=("hermes",)
+    )
+    asked = ("what time is it in London", "and in Paris?", "what is 15 times 12", "plus 20", "and the kitchen light")
+    assert [(await agent.run(text)).reply for text in asked] == [
+        "In London it is 9:14 in the evening.",
+        "In Paris it is 10:14 at night.",
+        "15 times 12 is 180.",
+        "That is 200.",
+        FROM_MODEL,
+    ]
+
+
 async def test_another_sentence_reaches_the_model() -> None:
     assert (await ask("turn on the kitchen light")).reply == FROM_MODEL
 
