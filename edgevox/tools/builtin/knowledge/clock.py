@@ -225,7 +225,8 @@ _DIFFERENCE_FORMS = (
 )
 # "what time is it in …" these is no question about a place.
 _NO_PLACE = (
-    r".*\b(?:zones?|other|another|city|place|minutes?|hours?|seconds?|days?|weeks?|morning|evening|afternoon|night|format|words|numbers?|military|"
+    r".*\b(?:zones?|other|another|city|place|minutes?|hours?|seconds?|days?|weeks?|morning|evening|afternoon|night|"
+    r"format|words|numbers?|military|"
     r"twelve|twenty|total|there|it|that|this|my|our|your|room|house|kitchen|seconds|english|spanish|german|"
     r"french)\b.*|.*\d.*"
 )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 
 from edgevox.core.words import STOP_WORDS, normalized_words, word_set
+from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import first_match, pattern, plain_question
 from edgevox.tools.builtin.knowledge.units import CURRENCY, NO_RATES
 
@@ -30,21 +31,25 @@ _DONE = (
     r"wrote|invented|discovered|painted|composed|directed|built|founded|won|killed|created|designed|married|"
     r"starred in|played in|sang|sings|wins|holds|owns|runs|rules|assassinated|shot"
 )
+# Without "hot", "cold", "fast" and the like: those ask for sensors, whose names may be misheard.
 _FORMS = (
-    r"how (?:tall|high|deep|long|wide|big|large|old|heavy|far|fast|hot|cold|populated|rich|far away|far above sea "
-    r"level) "
+    r"how (?:tall|deep|long|wide|big|large|old|heavy|far|populated|rich|far away|far above sea level) "
     r"(?:is|was|are|were|can|does|do) (?P<subject>.+)",
+    r"how high is (?P<subject>.*\b(?:mount|mountain|peak|tower|hill|everest)\b.*)",
     rf"who (?:{_DONE}) (?P<subject>.+)",
-    r"who(?:'s| is| was| are| were) (?P<subject>.+)",
+    r"who(?:'s| is| was| are| were) (?!at |in |on |out\b|away\b|up\b|around\b|ahead\b|next\b|left\b|"
+    r"\w+ing\b)(?P<subject>.+)",
     rf"what(?:'s| is| are| was| were)? (?:the )?(?:current )?(?:{_OF}) (?:of|for|between|from|in) (?P<subject>.+)",
     rf"(?:what|who|which|where)(?:'s| is| are| was| were)? (?:the )?(?:\w+ )?(?P<subject>{_MOST} .+ (?:in|on|of|to) "
     rf".+)",
     r"when (?:was|were|did) (?P<subject>.+?) (?:born|die|died|built|invented|founded|discovered|released|written|"
     r"published|signed|painted|happen|created|established|assassinated|killed)(?: .+)?",
-    r"how many (?P<subject>(?:people|planets|countries|states|continents|inhabitants|bones|moons|species|oceans|"
+    r"how many (?P<subject>people live .+)",
+    r"how many (?P<subject>(?:planets|countries|states|continents|inhabitants|bones|moons|species|oceans|"
     r"provinces|islands|teeth|legs) (?:are there|live|does|do|in|are|has|have) .+)",
     r"where (?:is|was|are|were) (?P<subject>.+?) (?:located|born|from|situated|buried|built|invented)",
-    r"where(?:'s| is| are) (?P<subject>.+)",
+    r"where(?:'s| is| are) (?P<subject>the .+)",
+    r"where(?:'s| is| are) (?P<place>.+)",
     r"(?:what|which) (?P<subject>(?:country|continent|planet|language|year|river|mountain|president|state|city|animal|"
     r"ocean|religion|century) (?:is|was|did|do|does|has|are|were|won|invented) .+)",
     r"(?:define|describe|explain(?!.*\b(?:again|further|more|last)\b)) (?:the word )?(?P<subject>.+?)"
@@ -54,11 +59,10 @@ _FORMS = (
     r"(?P<subject>\w{4,}) definition",
     r"what (?:does|do) (?:the word )?(?P<subject>.+?) (?:mean|stand for|look like)",
     r"what (?P<subject>an? .+?) (?:is|means|looks like)",
-    r"about (?P<subject>.+)",
+    r"about (?!the )(?P<subject>.+)",
     r"(?:what|how)(?:'s| is| are) (?P<subject>.+?) made(?: up)?(?: of| from)?",
     r"(?:what|which) (?:colou?r|size|shape) (?:is|are|was) (?P<subject>.+)",
-    r"why (?:is|are|was|were|do|does|did) (?P<subject>.+ .+)",
-    r"how many (?P<subject>\w+ (?:is |are |does |do |did |has |have )(?:there )?.+ .+)",
+    r"how many (?P<subject>(?!people\b)\w+ (?:is |are |does |do |did |has |have )(?:there )?.+ .+)",
     r"what(?:'s| is) (?P<subject>an? \w+)",
     r"(?:the )?(?:stock|share) price (?:of|for) (?P<subject>.+)",
 )
@@ -94,8 +98,11 @@ def unknown_answer(text: str, home_words: Collection[str] = ()) -> str:
     if _asks_rate(question):
         return NO_RATES
     for form in _FORMS:
-        if (found := first_match((form,), question)) is not None:
-            return "" if _names_home(found["subject"], home_words) else I_DO_NOT_KNOW
+        if (found := first_match((form,), question)) is None:
+            continue
+        if "place" in found and find_place(found["place"]) is None:
+            continue  # "where is Anna"
+        return "" if _names_home(found.get("subject") or found["place"], home_words) else I_DO_NOT_KNOW
     return ""
 
 

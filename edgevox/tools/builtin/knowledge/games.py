@@ -64,7 +64,8 @@ _SPELL_FORMS = (
     r"(?:what(?:'s| is) )?the (?:correct )?spelling (?:of|for) (?:the (?:word|name) )?(?P<word>.+)",
 )
 _COUNT_FORMS = (
-    r"how many letters (?:are |is )?(?:there )?in (?:the (?:word|name) (?P<word>\w+)|(?P<bare>\w+))",
+    r"how many letters (?:are |is )?(?:there )?in the (?:word|name) (?P<word>\w+)",
+    r"how many letters are (?:there )?in (?P<word>\w+)",
     r"how many letters does (?:the (?:word|name) )?(?P<word>\w+) have",
 )
 _NOT_A_WORD = frozenset(
@@ -96,7 +97,7 @@ def read_game(text: str) -> Reading | None:
 def _read_word(text: str, question: str) -> Reading | None:
     found = first_match(_SPELL_FORMS, question)
     counted_word = first_match(_COUNT_FORMS, question) if found is None else None
-    word = (found or counted_word or {}).get("word", "") or (counted_word or {}).get("bare", "")
+    word = (found or counted_word or {}).get("word", "")
     words = word.strip("'\" ").split()
     if not words or len(words) > 3 or len(word) > MAX_WORD_CHARS or _NOT_A_WORD & set(words):
         return None

@@ -139,6 +139,11 @@ def test_dictation_and_requests_to_explain_are_not_taken_for_facts() -> None:
         "what does that mean",
         "tell me about yourself",
         "where is everyone",
+        "where is Anna",
+        "who is at work",
+        "who is out right now",
+        "how hot is the terrarium",
+        "how many people are at the gym",
     ):
         assert unknown_answer(text) == "", text
 
