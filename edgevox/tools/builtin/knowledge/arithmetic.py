@@ -90,6 +90,8 @@ def read_arithmetic(text: str) -> Reading | None:
     rest = pattern(_FRAME_END).sub("", rest)
     if not rest or (pattern(r"\d+ ?[/-] ?\d+").fullmatch(rest) and (not is_asked or " " not in rest)):
         return None  # "24/7", "10-4"
+    if not is_asked and pattern(r"[\w ]+ over [\w ]+").fullmatch(rest):
+        return None  # a blood pressure
     try:
         term = evaluate(rest)
     except NotArithmetic:

@@ -33,8 +33,10 @@ _DONE = (
 )
 # Without "hot", "cold", "fast" and the like: those ask for sensors, whose names may be misheard.
 _FORMS = (
-    r"how (?:tall|deep|long|wide|big|large|old|heavy|far|populated|rich|far away|far above sea level) "
+    r"how (?:tall|deep|wide|big|large|old|far|populated|rich|far away|far above sea level) "
     r"(?:is|was|are|were|can|does|do) (?P<subject>.+)",
+    r"how long (?:do|does|can) (?P<subject>.+) live",
+    r"how long is (?P<subject>.*\b(?:river|wall|canal|bridge|coast|tunnel|nile|amazon)\b.*)",
     r"how high is (?P<subject>.*\b(?:mount|mountain|peak|tower|hill|everest)\b.*)",
     rf"who (?:{_DONE}) (?P<subject>.+)",
     r"who(?:'s| is| was| are| were) (?!at |in |on |out\b|away\b|up\b|around\b|ahead\b|next\b|left\b|"
@@ -46,6 +48,7 @@ _FORMS = (
     r"published|signed|painted|happen|created|established|assassinated|killed)(?: .+)?",
     r"how many (?P<subject>people live .+)",
     r"how many (?P<subject>(?:planets|countries|states|continents|inhabitants|bones|moons|species|oceans|"
+    r"calories|sides|rivers|"
     r"provinces|islands|teeth|legs) (?:are there|live|does|do|in|are|has|have) .+)",
     r"where (?:is|was|are|were) (?P<subject>.+?) (?:located|born|from|situated|buried|built|invented)",
     r"where(?:'s| is| are) (?P<subject>the .+)",
@@ -62,7 +65,6 @@ _FORMS = (
     r"about (?!the )(?P<subject>.+)",
     r"(?:what|how)(?:'s| is| are) (?P<subject>.+?) made(?: up)?(?: of| from)?",
     r"(?:what|which) (?:colou?r|size|shape) (?:is|are|was) (?P<subject>.+)",
-    r"how many (?P<subject>(?!people\b)\w+ (?:is |are |does |do |did |has |have )(?:there )?.+ .+)",
     r"what(?:'s| is) (?P<subject>an? \w+)",
     r"(?:the )?(?:stock|share) price (?:of|for) (?P<subject>.+)",
 )

@@ -54,6 +54,7 @@ def test_a_question_of_arithmetic_has_a_spoken_answer(text: str, said: str) -> N
     "text",
     [
         "24/7",
+        "110 over 76",
         "10-4",
         "what is 10",
         "five minutes",
