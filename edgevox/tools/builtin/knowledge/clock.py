@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import MONTHS, WEEKDAYS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
-from edgevox.tools.builtin.knowledge.places import Place, find_place
+from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
 
 HERE = "here"
@@ -273,7 +273,3 @@ def _place_name(said: str, us: str = "us") -> str:
     if not plain or plain == HERE or plain in _HERE_WORDS:
         return HERE
     return plain if find_place(plain) else ""
-
-
-__all__ = ["Place", "UnknownPlace", "asked_place", "day_text", "day_time", "read_clock", "read_clock_question",
-           "spoken_difference", "spoken_same_time", "spoken_time"]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -51,7 +51,7 @@ def plain_question(text: str) -> str:
     return pattern(_POLITE_END).sub("", text).strip(" .!?,;:")
 
 
-def first_match(forms: Mapping[str, str] | tuple[str, ...], text: str) -> dict[str, str] | None:
+def first_match(forms: Iterable[str], text: str) -> dict[str, str] | None:
     """The named groups of the first form that matches the whole text; None if none does."""
     for form in forms:
         if found := pattern(form).fullmatch(text):
