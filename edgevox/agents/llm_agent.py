@@ -356,4 +356,6 @@ class LLMAgent:
         # "And tomorrow?" does not name the tool it refers to: offer those of the last turn.
         last_turn = itertools.takewhile(lambda message: message.role != "user", reversed(self._conversation.messages()))
         called = [call.name for message in reversed(tuple(last_turn)) for call in message.tool_calls]
-        return tuple(dict.fromkeys((*names, *(name for name in called if name in self._executor.registry))))
+        registry = self._executor.registry
+        known = (name for name in called if name in registry and not registry.get(name).called_by_rule)
+        return tuple(dict.fromkeys((*names, *known)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions
+from edgevox.agents.llm_agent import Offer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
@@ -12,6 +13,7 @@ from edgevox.core.events import Publish
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.llm.presets import ModelPreset
+from edgevox.tools.builtin.knowledge import Ignorance, KnowledgeQuestions
 from edgevox.tools.policy import LOCAL, Caller
 
 _SHOWN = ("turn_on", "get_state", "start_timer")
@@ -70,8 +72,8 @@ class HomeContext:
             "edgevox",
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
-            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
-            hooks=toolbox.hooks if toolbox else None,
+            offered=self._offer(toolbox) if toolbox else None,
+            hooks=(*toolbox.hooks, self._knowledge(toolbox)) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,
@@ -86,3 +88,12 @@ class HomeContext:
             publish=publish,
             client=client,
         )
+
+    def _offer(self, toolbox: Toolbox) -> Offer | None:
+        if self._preset.home_only:
+            return toolbox.offered
+        return toolbox.mcp.offered if toolbox.mcp.reports() else None
+
+    def _knowledge(self, toolbox: Toolbox) -> KnowledgeQuestions:
+        ignorance = Ignorance(self.all_names) if self._preset.home_only else None
+        return KnowledgeQuestions(toolbox.registry, toolbox.alarms.now, ignorance)

@@ -19,6 +19,7 @@ from edgevox.home.backends.factory import open_home
 from edgevox.home.hooks import assistant_hooks
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
+from edgevox.tools.builtin.knowledge import knowledge_tools
 from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
 from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
 from edgevox.tools.executor import ToolExecutor
@@ -97,6 +98,11 @@ class Toolbox:
         """The hooks of the assistant, and those of the running plugins; valid after `start`."""
         return (*assistant_hooks(self.executor, self.home, self.timers, self.alarms), *self.plugins.hooks)
 
+    def offered(self, sentence: str) -> tuple[str, ...]:
+        """The names of the tools to offer for this sentence to a model that is made for the home alone."""
+        names = self.mcp.offered(sentence)
+        return tuple(name for name in names if not self.registry.get(name).called_by_rule)
+
     @property
     def unknown_names(self) -> tuple[str, ...]:
         """Tool names in the settings that match no tool."""
@@ -139,6 +145,7 @@ class Toolbox:
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings
         self._add(home_tools(self.home, self.timers, self.alarms, now=self.alarms.now))
+        self._add(knowledge_tools(self.alarms.now))
         if tools.documents is None:
             self._leave_out(CORPUS_TOOLS, "no document folder is set (tools.documents)")
         else:

@@ -21,6 +21,10 @@ from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
 
 
+def names_for_the_home_model(toolbox: Toolbox) -> tuple[str, ...]:
+    return toolbox.offered("")
+
+
 def settings_of(**tables: Any) -> Settings:
     return Settings.model_validate(tables)
 
@@ -46,7 +50,8 @@ def bell(host: PluginHost) -> None:
 
 def test_without_settings_there_are_the_home_tools(folders: Folders) -> None:
     toolbox = Toolbox(load_settings(folders, environ={}), folders)
-    assert toolbox.registry.names == HOME_TOOLS
+    assert names_for_the_home_model(toolbox) == HOME_TOOLS
+    assert "calculate" in toolbox.registry
     assert isinstance(toolbox.home, DemoHome)
     assert set(toolbox.not_offered) == {"search_corpus", "list_corpora", "transcribe_audio"}
     assert not folders.state.exists()
@@ -55,7 +60,7 @@ def test_without_settings_there_are_the_home_tools(folders: Folders) -> None:
 def test_documents_and_sound_files_are_offered_where_their_folders_are_set(folders: Folders, tmp_path: Path) -> None:
     settings = settings_of(tools={"documents": tmp_path, "sound_folders": [tmp_path]})
     toolbox = Toolbox(settings, folders, transcribe=transcribed, sources=[])
-    assert toolbox.registry.names == (*HOME_TOOLS, "search_corpus", "list_corpora", "transcribe_audio")
+    assert names_for_the_home_model(toolbox) == (*HOME_TOOLS, "search_corpus", "list_corpora", "transcribe_audio")
     assert toolbox.not_offered == {}
     without = Toolbox(settings, folders, sources=[])
     assert without.not_offered == {"transcribe_audio": "STT is not loaded"}
@@ -161,7 +166,7 @@ async def test_hooks_are_the_assistants_and_those_of_the_plugins_while_it_is_ope
         assert of_the_plugin == "hook"
         assert "ring_bell" in toolbox.registry
     assert [hook.name for hook in toolbox.hooks] == of_the_assistant
-    assert toolbox.registry.names == HOME_TOOLS
+    assert names_for_the_home_model(toolbox) == HOME_TOOLS
 
 
 async def test_a_plugin_that_cannot_start_leaves_everything_else_in_place(folders: Folders) -> None:
@@ -171,7 +176,7 @@ async def test_a_plugin_that_cannot_start_leaves_everything_else_in_place(folder
 
     settings = settings_of(tools={"plugin_timeout_s": 0.02})
     async with Toolbox(settings, folders, sources=[source("bell", register)]) as toolbox:
-        assert toolbox.registry.names == HOME_TOOLS
+        assert names_for_the_home_model(toolbox) == HOME_TOOLS
         (report,) = toolbox.plugins.reports()
         assert report.reason == "its start took longer than 0.02 s"
     # Another process, `edgevox doctor`, knows of it.

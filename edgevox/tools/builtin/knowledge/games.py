@@ -1,0 +1,123 @@
+"""Chance and letters: dice, coins, random numbers and choices; spelling words and counting their letters."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from edgevox.core.languages import counted, listed
+from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
+from edgevox.tools.builtin.knowledge.question import Reading, first_match, plain_question
+
+MAX_DICE = 20
+MAX_SIDES = 1000
+MAX_OPTIONS = 20
+MAX_WORD_CHARS = 40
+MAX_RANDOM = 10**12
+
+
+def spoken_roll(count: int, sides: int, chance: random.Random) -> str:
+    rolled = [chance.randint(1, sides) for _ in range(count)]
+    if count == 1:
+        return f"You rolled a {rolled[0]}." if rolled[0] not in (8, 11, 18) else f"You rolled an {rolled[0]}."
+    return f"You rolled {listed([str(each) for each in rolled], 'and')}, {sum(rolled)} in total."
+
+
+def spoken_word(word: str, *, counts: bool = False) -> str:
+    """ "N, E, C, E, S, S, A, R, Y.", or how many letters there are."""
+    letters = [letter for letter in word if letter.isalnum()]
+    if counts:
+        return f"{_title(word)} has {counted(len(letters), 'letter')}."
+    return f"{', '.join(letter.upper() for letter in letters)}."
+
+
+def _title(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+_COIN_FORMS = (
+    r"(?:flip|toss|throw)(?: me)? (?:a|the|my) coin(?: for (?:me|us))?",
+    r"heads or tails",
+    r"coin (?:flip|toss)",
+)
+_DICE_FORMS = (
+    r"(?:roll|throw|toss)(?: me)? (?P<count>.+?) ?(?:(?P<sides>[\w-]+)[ -]sided )?(?:die|dice|dices)(?: for (?:me|"
+    r"us))?",
+    r"(?:roll|throw)(?: me)? (?P<count>.*?) ?d ?(?P<sides>\d+)",
+    r"(?:roll|throw)(?: me)? (?P<count>.+?) (?:die|dice) with (?P<sides>[\w ]+?) sides",
+)
+_NUMBER_FORMS = (
+    r"(?:pick|choose|generate|give me|tell me|think of|select|say|i need|name|draw|what's|get me)? ?(?:a |any |"
+    r"another |one )?"
+    r"(?:random )?number (?:between|from|of) (?P<low>.+?) (?:and|to|through|till) (?P<high>.+)",
+)
+_CHOICE_FORMS = (
+    r"(?:pick|choose|decide|select)(?: one)? between (?P<options>.+ (?:and|or) .+)",
+    r"(?:pick|choose)(?: one)?(?: for (?:me|us))?[:,] (?P<options>.+ or .+)",
+    r"help (?:me|us) (?:pick|choose|decide)(?: between)?[:,]? (?P<options>.+ or .+)",
+    r"(?:pick|choose|decide|select)(?: one)?(?: for (?:me|us))? (?P<options>\S+(?: \S+)? or \S+(?: \S+)?)",
+)
+_SPELL_FORMS = (
+    r"(?:how (?:do|would|should|can|does) (?:you|i|we|one) spell|how to spell|spell(?: out)?(?: for me)?)(?: the "
+    r"(?:word|name))? (?P<word>.+?)(?: out)?(?: for me)?",
+    r"how(?:'s| is| are) (?:the (?:word|name) )?(?P<word>.+?) (?:spelled|spelt|written)",
+    r"(?:what(?:'s| is) )?the (?:correct )?spelling (?:of|for) (?:the (?:word|name) )?(?P<word>.+)",
+)
+_COUNT_FORMS = (
+    r"how many letters (?:are |is )?(?:there )?in the (?:word|name) (?P<word>\w+)",
+    r"how many letters are (?:there )?in (?P<word>\w+)",
+    r"how many letters does (?:the (?:word|name) )?(?P<word>\w+) have",
+)
+_NOT_A_WORD = frozenset(
+    {"it", "that", "this", "them", "something", "words", "my", "mailbox", "me", "a", "the", "your", "his", "her"}
+)
+
+
+def read_game(text: str) -> Reading | None:
+    """The call for a coin, dice, a random number, a choice or a spelling; None for any other text."""
+    question = plain_question(text)
+    if first_match(_COIN_FORMS, question) is not None:
+        return Reading("flip_coin")
+    for form in _DICE_FORMS:
+        if found := first_match((form,), question):
+            count, sides = _whole(found["count"] or "a"), _whole(found.get("sides") or "6")
+            if count and sides and 1 <= count <= MAX_DICE and 2 <= sides <= MAX_SIDES:
+                return Reading("roll_dice", {"count": count, "sides": sides})
+    if found := first_match(_NUMBER_FORMS, question):
+        low, high = _whole(found["low"]), _whole(found["high"])
+        if low is not None and high is not None and low < high <= MAX_RANDOM:
+            return Reading("pick_random", {"low": low, "high": high})
+    if found := first_match(_CHOICE_FORMS, question):
+        options = [each.strip() for each in re.split(r", (?:and |or )?| or | and ", found["options"]) if each.strip()]
+        if 2 <= len(options) <= MAX_OPTIONS:
+            return Reading("pick_random", {"options": options})
+    return _read_word(text, question)
+
+
+def _read_word(text: str, question: str) -> Reading | None:
+    found = first_match(_SPELL_FORMS, question)
+    counted_word = first_match(_COUNT_FORMS, question) if found is None else None
+    word = (found or counted_word or {}).get("word", "")
+    words = word.strip("'\" ").split()
+    if not words or len(words) > 3 or len(word) > MAX_WORD_CHARS or _NOT_A_WORD & set(words):
+        return None
+    if not all(re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", each) for each in words):
+        return None
+    arguments = {"word": " ".join(words)}
+    return Reading("spell_word", arguments if found else {**arguments, "ask": "count"})
+
+
+def _whole(said: str) -> int | None:
+    if said in ("a", "an", "the", "one", "a single", "some", "my"):
+        return 1
+    if said in ("a pair of", "a couple of", "both", "a couple"):
+        return 2
+    tokens = Tokens.of(said)
+    try:
+        negative = bool(tokens.take("minus", "-"))
+        value = take_number(tokens)
+    except NumberTooLong:
+        return None
+    if value is None or tokens or value.denominator != 1:
+        return None
+    return -int(value) if negative else int(value)

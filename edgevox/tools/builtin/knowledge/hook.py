@@ -1,0 +1,163 @@
+"""Answers questions that need no model: makes the tool call by rule, and says so where nothing here can know.
+
+The default model is too small to compute and invents figures. A tool of a plugin or an MCP server for the same
+subject keeps its priority: then the question goes to the model.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
+from edgevox.core.types import ToolCall
+from edgevox.core.words import normalized_words
+from edgevox.tools.builtin.documents import TOOL_NAMES as DOCUMENT_TOOLS
+from edgevox.tools.builtin.knowledge.arithmetic import read_arithmetic
+from edgevox.tools.builtin.knowledge.calendar_questions import read_calendar_question
+from edgevox.tools.builtin.knowledge.clock import asked_place, read_clock_question
+from edgevox.tools.builtin.knowledge.facts import I_DO_NOT_KNOW, home_words_of, question_words, unknown_answer
+from edgevox.tools.builtin.knowledge.games import read_game
+from edgevox.tools.builtin.knowledge.places import find_place
+from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
+from edgevox.tools.builtin.knowledge.units import read_conversion
+from edgevox.tools.registry import BUILT_IN, ToolRegistry
+
+# What another tool's name or description says if it is for the same subject.
+_SUBJECTS = {
+    "calculate": r"calculat|arithmetic|\bmaths?\b|mathematic|evaluate .*expression",
+    "convert_units": r"\bunits?\b|conver(?:t|sion)|currenc|exchange rate",
+    "time_in_place": r"time ?zones?|world clock|(?:current|local) time",
+    "time_difference": r"time ?zones?|world clock|(?:current|local) time",
+    "find_date": r"\bdates?\b|calendar|holiday",
+    "time_between": r"\bdates?\b|calendar|holiday|countdown",
+    "flip_coin": r"\bcoin\b",
+    "roll_dice": r"\bdice\b|\bdie\b",
+    "pick_random": r"\brandom",
+    "spell_word": r"\bspell",
+}
+_SEARCHED = "knowledge.searched"
+_SEARCH = DOCUMENT_TOOLS[0]
+_MAX_QUOTE_CHARS = 300
+
+
+def read_question(text: str, now: datetime) -> Reading | None:
+    """The call that answers a question without a model; None for any other sentence."""
+    return (
+        read_arithmetic(text)
+        or read_conversion(text)
+        or read_clock_question(text)
+        or read_calendar_question(text, now.date())
+        or read_game(text)
+    )
+
+
+def read_follow_up(text: str, last: ToolCall) -> Reading | None:
+    """The call for what continues an answer: "and in Paris?" after a time, "plus five" after a sum."""
+    question = plain_question(text)
+    given = json.loads(last.arguments)
+    if last.name == "time_in_place" and "at" not in given:
+        found = first_match((r"(?:and|what about|how about)(?: the time)?(?: in)? (?P<place>.+)",), question)
+        if found and find_place(found["place"]):
+            return Reading(last.name, {**given, "place": found["place"]})
+    if last.name == "calculate":
+        found = first_match((r"(?:and )?(?P<rest>(?:plus|minus|times|multiplied by|divided by) .+)",), question)
+        if found:
+            return read_arithmetic(f"({given['expression']}) {found['rest']}")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignorance:
+    """How questions of fact are answered for a model that invents facts; `names` are those of the home."""
+
+    names: Callable[[], Collection[str]]
+
+
+class KnowledgeQuestions(Hook):
+    """Calls the knowledge tools by rule. With `ignorance`, it also answers questions that nothing here can know."""
+
+    name: ClassVar[str] = "knowledge"
+    # After the rules of the home: those know what their words mean there.
+    priority: ClassVar[int] = -10
+
+    def __init__(self, registry: ToolRegistry, now: Callable[[], datetime], ignorance: Ignorance | None = None) -> None:
+        self._registry = registry
+        self._now = now
+        self._ignorance = ignorance
+
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        reading = read_question(run.text, self._now())
+        if reading is None and (last := _last_call(run)) is not None:
+            reading = read_follow_up(run.text, last)
+        if reading is not None:
+            return _calls(reading) if self._is_ours(reading.tool) else None
+        return self._unknown(run) if self._ignorance else None
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
+        if call.name != _SEARCH or _SEARCHED not in run.notes:
+            return None
+        return Answer(_quotation(run.text, outcome))
+
+    def _is_ours(self, tool: str) -> bool:
+        """Whether the built-in tool is offered, and no other tool is for the same subject."""
+        if tool not in self._registry or self._registry.owner(tool) != BUILT_IN:
+            return False
+        subject = pattern(_SUBJECTS[tool])
+        return not any(subject.search(f"{name.replace('_', ' ')} {text}") for name, text in self._other_tools())
+
+    def _other_tools(self) -> list[tuple[str, str]]:
+        return [(tool.name, tool.description) for tool in self._registry if self._registry.owner(tool.name) != BUILT_IN]
+
+    def _unknown(self, run: Run) -> Answer | Calls | None:
+        assert self._ignorance is not None
+        place = asked_place(run.text)
+        if not (place or unknown_answer(run.text)):
+            return None
+        words = home_words_of(self._ignorance.names())
+        if place and not words & set(place.split()) and self._is_ours("time_in_place"):
+            return _calls(Reading("time_in_place", {"place": place}))
+        answer = "" if self._other_tools() else unknown_answer(run.text, words)
+        if not answer or _SEARCH not in self._registry:
+            return Answer(answer) if answer else None
+        run.notes[_SEARCHED] = True
+        return _calls(Reading(_SEARCH, {"query": run.text[:300]}))
+
+
+def _last_call(run: Run) -> ToolCall | None:
+    """The call of a knowledge tool in the turn before, if that had no other."""
+    last_turn = itertools.takewhile(lambda message: message.role != "user", reversed(run.past()))
+    calls = [call for message in last_turn for call in message.tool_calls]
+    return calls[0] if len(calls) == 1 and calls[0].name in _SUBJECTS else None
+
+
+def _calls(reading: Reading) -> Calls:
+    return Calls((ToolCall("", reading.tool, json.dumps(reading.arguments, ensure_ascii=False)),))
+
+
+def _quotation(question: str, outcome: ToolOutcome) -> str:
+    """The passage that has all words of the question, with its file; else that nothing is known."""
+    wanted = question_words(question)
+    try:
+        found = json.loads(outcome.content) if not outcome.is_error else []
+    except json.JSONDecodeError:
+        found = []
+    for passage in found if isinstance(found, list) else []:
+        match passage:
+            case {"file": str(file), "text": str(text)} if wanted and _has_words(text, wanted):
+                return f"{file} says: {_shortened(text)}"
+    return I_DO_NOT_KNOW
+
+
+def _has_words(text: str, wanted: frozenset[str]) -> bool:
+    there = {word for part in text.split(". ") for word in normalized_words(part)}
+    return wanted <= there
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.replace("…", " ").split())
+    return text if len(text) <= _MAX_QUOTE_CHARS else f"{text[:_MAX_QUOTE_CHARS].rsplit(' ', 1)[0]}."
