@@ -130,7 +130,7 @@ class ToolLoop:
         results: list[ToolResult] = []
         for call, first in dispatched:
             result = await self._confirm_call(first, state, turn)
-            outcome = ToolOutcome(result.content, result.is_error, result.code)
+            outcome = ToolOutcome(result.content, result.is_error, result.code, result.is_failure)
             match await self.hooks.after_tool(state.run, call, outcome):
                 case Answer() as answer:
                     answers.append(answer)

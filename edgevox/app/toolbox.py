@@ -17,6 +17,8 @@ from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.backends.factory import open_home
 from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.references.effects import EffectLog, EffectRecorder
+from edgevox.home.references.references import References
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
@@ -59,6 +61,7 @@ class Toolbox:
         self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+        self.effects = EffectLog(time.time)
         self.agenda = AlarmSchedule(self.timers, self.alarms, steady=BootClock.of_machine())
         self.stats = stats or ToolStats(folders.state)
         self.registry = ToolRegistry()
@@ -94,9 +97,10 @@ class Toolbox:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hook of the home, and those of the running plugins; valid after `start`."""
+        """The hooks of the home, and those of the running plugins; valid after `start`."""
         clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms.now)
-        return (clauses, *self.plugins.hooks)
+        recent = (self.effects, self.executor, self.home.house, self.timers, self.alarms)
+        return (References(*recent), clauses, EffectRecorder(*recent), *self.plugins.hooks)
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
