@@ -63,8 +63,12 @@ class HomeContext:
         instructions: str = "",
         sampling: Sampling | None = None,
         stop: tuple[str, ...] | None = None,
+        room: str = "",
     ) -> LLMAgent:
-        """Return an agent with the tools of this home. A program that is a `client` gives the options after it."""
+        """Return an agent with the tools of this home, for speakers in `room`.
+
+        A program that is a `client` gives the options after it.
+        """
         preset, toolbox, llm = self._preset, self.toolbox, self._settings.llm
         own = self._prompt or llm.instructions
         return LLMAgent(
@@ -72,7 +76,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
-            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks) if toolbox else None,
+            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks_in(room)) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,

@@ -159,7 +159,12 @@ class AssistantRuntime:
         )
         transcriber = transcriber or (self.transcriber() if "stt" in self.engines else None)
         pipeline = self.voice_sessions.pipeline(
-            self.bus.publish, conversation, transcriber, loudspeaker, alarm_state=alarm_state
+            self.bus.publish,
+            conversation,
+            transcriber,
+            loudspeaker,
+            alarm_state=alarm_state,
+            room=self.settings.home.room or "",
         )
         if conversation is not None:
             self.voice_sessions.pipelines.append(pipeline)

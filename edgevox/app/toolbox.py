@@ -17,6 +17,7 @@ from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.backends.factory import open_home
 from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.intents.room import SpeakerRoom
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.references import References
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
@@ -101,6 +102,10 @@ class Toolbox:
         clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms.now)
         recent = (self.effects, self.executor, self.home.house, self.timers, self.alarms)
         return (References(*recent), clauses, EffectRecorder(*recent), *self.plugins.hooks)
+
+    def hooks_in(self, room: str) -> tuple[Hook, ...]:
+        """The hooks for a speaker in `room`; "" where that is unknown."""
+        return (SpeakerRoom(room, self.home.house), *self.hooks) if room else self.hooks
 
     @property
     def unknown_names(self) -> tuple[str, ...]:

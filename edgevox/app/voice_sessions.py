@@ -101,6 +101,7 @@ class VoiceSessionManager:
             session.loudspeaker,
             caller=session.caller,
             confirm=session.confirm,
+            room=session.room,
         )
         audio = self.settings.audio
         self.pipelines.append(pipeline)
@@ -127,6 +128,7 @@ class VoiceSessionManager:
         caller: Caller = LOCAL,
         confirm: Confirm | None = None,
         alarm_state: dialogue.AlarmState | None = None,
+        room: str = "",
     ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
@@ -138,6 +140,7 @@ class VoiceSessionManager:
                 confirm=confirm or dialog,
                 publish=publish,
                 caller=caller,
+                room=room,
             ),
             preset=self.preset.name,
             publish=publish,

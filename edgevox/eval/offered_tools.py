@@ -14,10 +14,13 @@ from pydantic import BaseModel, Field, ValidationError
 from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
-from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools, resolved_targets
+from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools
 from edgevox.home.intents.clauses import CommandClauses
-from edgevox.home.intents.resolution import ResolvedIntent, normalize_arguments
+from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
+from edgevox.home.references.effects import EffectLog, EffectRecorder
+from edgevox.home.references.references import References
+from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
@@ -70,7 +73,10 @@ class OfferedTools:
         alarms, hooks = Alarms(time.time), default_slm_hooks(executor.registry.only_reads)
         if not self.has_home_tools or self.house is None:
             return hooks
-        return (*hooks, CommandClauses(executor, self._house, Timers(time.time), alarms.now))
+        timers = Timers(time.time)
+        recent = (EffectLog(time.time), executor, self._house, timers, alarms)
+        clauses = CommandClauses(executor, self._house, timers, alarms.now)
+        return (*hooks, References(*recent), clauses, EffectRecorder(*recent))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""
@@ -84,8 +90,10 @@ class OfferedTools:
 
 
 def _intent(tool: str, house: House, given: JsonObject) -> ResolvedIntent:
-    arguments = normalize_arguments(tool, given, house)
-    return ResolvedIntent(arguments, entities=resolved_targets(tool, arguments, house))
+    if not has_targets(tool):
+        return ResolvedIntent(given)
+    # The model is scored by its calls, so a call that would end in a question is run too.
+    return dataclasses.replace(resolve_intent(tool, given, house), answer=None, targets=(), question="")
 
 
 def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:

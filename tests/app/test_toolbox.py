@@ -18,6 +18,7 @@ from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 
+HOME_HOOKS = ["references", "command_clauses", "effect_recorder"]
 HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
 
 
@@ -156,9 +157,9 @@ async def test_timeouts_are_the_settings_and_a_single_tools_own_goes_first(folde
 async def test_hooks_are_the_homes_and_those_of_the_plugins_while_it_is_open(folders: Folders) -> None:
     toolbox = Toolbox(settings_of(), folders, sources=[source("bell", bell)])
     async with toolbox:
-        assert [hook.name for hook in toolbox.hooks] == ["command_clauses", "hook"]
+        assert [hook.name for hook in toolbox.hooks] == [*HOME_HOOKS, "hook"]
         assert "ring_bell" in toolbox.registry
-    assert [hook.name for hook in toolbox.hooks] == ["command_clauses"]
+    assert [hook.name for hook in toolbox.hooks] == HOME_HOOKS
     assert toolbox.registry.names == HOME_TOOLS
 
 

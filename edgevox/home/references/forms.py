@@ -17,6 +17,7 @@ from edgevox.home.intents.relative import POLITE, pattern
 Verb: TypeAlias = Literal[
     "on", "off", "open", "close", "lock", "unlock", "mute", "unmute", "pause", "resume", "toggle", "dock"
 ]  # fmt: skip
+Pronoun: TypeAlias = Literal["it", "them", "both"]
 PastQuestion: TypeAlias = Literal["asked", "done", "today"]
 
 
@@ -44,7 +45,7 @@ class Switch:
     """ "Turn them off again", "and now off", "lock it"."""
 
     verb: Verb
-    is_plural: bool
+    meant: Pronoun
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class SetValue:
     """ "Set it to 30 percent", "make it blue"."""
 
     value: str
-    is_plural: bool
+    meant: Pronoun
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Substitute:
 
     before: str
     after: str
-    is_plural: bool
+    meant: Pronoun
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ _MAX_CHARS = 120
 _THING = r"(?:(?:that|this|the same)(?: one| thing)?|it)"
 _THINGS = r"(?:them(?: all| both)?|(?:those|these)(?: ones| two| things)?|both(?: of them)?|all of them|they)"
 _IT = rf"(?:(?P<one>{_THING})|(?P<many>{_THINGS}))"
+_BOTH = pattern(r"\b(?:both|all|two)\b")
 _STEM = r"(?:(?:actually|no|nope|oh|wait|oops|sorry|well|hmm|hold on|never ?mind|on second thoughts?)[, ]+)*"
 _LEAD = rf"^{_STEM}{POLITE}"
 _TAIL = r"(?:[, ]+(?:please|thanks|thank you|now|then|for me|right now|already))*$"
@@ -105,7 +107,7 @@ _AGAIN = r"(?: again| back| too| as well)*"
 
 
 def _whole(form: str) -> re.Pattern[str]:
-    return pattern(_LEAD + form + _TAIL)
+    return pattern(f"{_LEAD}(?:{form}){_TAIL}")
 
 
 # --- undo
@@ -236,12 +238,17 @@ _CORRECT = (
         rf"{_TAIL}"
     ),
     pattern(
-        rf"^(?:no|nope|oops|sorry|wait|wrong(?: one)?|not (?:that|this|it)(?: one)?)[, ]+{_MEANT} {_A_TARGET}{_TAIL}"
+        r"^(?:(?:no|nope|oops|sorry|wait|wrong(?: one)?|not (?:that|this|it)(?: one)?)[, ]+)+"
+        rf"{_MEANT} {_A_TARGET}{_TAIL}"
     ),
     pattern(rf"^{_MEANT} {_A_TARGET}(?:,? not .+)?{_TAIL}"),
     pattern(rf"^(?:no[, ]+)?not (?:the |my |our )?[\w' -]+?, (?:but )?{_A_TARGET}(?: instead)?{_TAIL}"),
     pattern(rf"^(?:no[, ]+)?(?P<right>the [\w' -]+?), not (?:the |my |our )?[\w' -]+?{_TAIL}"),
-    pattern(rf"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this)(?: one)?)[, ]+{_A_TARGET}(?: instead)?{_TAIL}"),
+    # "No lights" is another command.
+    pattern(
+        r"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this)(?: one)?)(?:,[, ]*| (?=the |my |our |in ))"
+        rf"{_A_TARGET}(?: instead)?{_TAIL}"
+    ),
     pattern(rf"^(?P<right>the [\w' -]+?) instead{_TAIL}"),
 )
 _TOGGLE = _whole(r"toggle (?P<target>(?:all )?(?:the |my |our )?[\w' -]+?)")
@@ -280,13 +287,13 @@ def _other(words: str) -> Other | None:
 def _pronoun(words: str) -> Switch | SetValue | Substitute | None:
     for form in _SWITCHES:
         if (found := form.match(words)) and (verb := _verb(found["verb"])):
-            return Switch(verb, _is_many(found))
+            return Switch(verb, _pronoun_of(found))
     for form in _VALUES:
         if (found := form.match(words)) and read_value(found["value"]) is not None:
-            return SetValue(found["value"], _is_many(found))
+            return SetValue(found["value"], _pronoun_of(found))
     for form in _SUBSTITUTES:
         if found := form.match(words):
-            return Substitute(found["before"], found["after"], _is_many(found))
+            return Substitute(found["before"], found["after"], _pronoun_of(found))
     return None
 
 
@@ -310,8 +317,11 @@ def _verb(said: str | None) -> Verb | None:
     return _VERBS.get(plain) or next((verb for verb in get_args(Verb) if verb == plain), None)
 
 
-def _is_many(found: re.Match[str]) -> bool:
-    return bool(found.groupdict().get("many"))
+def _pronoun_of(found: re.Match[str]) -> Pronoun:
+    many = found.groupdict().get("many")
+    if not many:
+        return "it"
+    return "both" if _BOTH.search(many) else "them"
 
 
 # --- values

@@ -135,11 +135,11 @@ class References(Hook):
         match form:
             case forms.Repeat(is_more):
                 return self._again(turns[-1], is_more=is_more)
-            case forms.Switch(verb, is_plural):
+            case forms.Switch(verb, pronoun):
                 tool, domains = _VERBS[verb]
-                return self._switch(verb, tool, _mentioned(turns, domains, is_plural=is_plural))
-            case forms.SetValue(value, is_plural):
-                meant = _mentioned(turns, _ACTED_ON, is_plural=is_plural)
+                return self._switch(verb, tool, _mentioned(turns, domains, pronoun))
+            case forms.SetValue(value, pronoun):
+                meant = _mentioned(turns, _ACTED_ON, pronoun)
                 call = value_call(value, meant, self._house()) if meant else None
                 return Calls((call,)) if call else None
             case forms.Substitute():
@@ -223,7 +223,7 @@ class References(Hook):
     def _substitute(self, form: forms.Substitute, run: Run, turns: Sequence[TurnEffects], note: ReferenceNote) -> None:
         compared = _COMPARATIVES.intersection(form.after.split())
         domains = frozenset(domain for domain in _ACTED_ON if compared <= {*_COMPARED.get(domain, ())})
-        meant = _mentioned(turns, domains, is_plural=form.is_plural)
+        meant = _mentioned(turns, domains, form.meant)
         if not meant or len(meant) > _MAX_NAMED:
             return
         note.heard = run.text
@@ -326,7 +326,7 @@ def _entities(turn: TurnEffects) -> Entities:
     return tuple(found.values())
 
 
-def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], *, is_plural: bool) -> Entities:
+def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], pronoun: forms.Pronoun) -> Entities:
     """The entities of these domains that "it" or "them" means; none if a timer or an alarm may be meant."""
     for place in range(len(turns) - 1, -1, -1):
         turn = turns[place]
@@ -334,14 +334,13 @@ def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], *, is_plur
             return ()
         found = tuple(entity for entity in _entities(turn) if entity.domain in domains)
         if found:
-            return _chained(turns[: place + 1], found) if is_plural else found
+            is_one = len(found) == 1 and (pronoun == "both" or not is_plural(found[0].name))
+            return _chained(turns[: place + 1], found) if is_one and pronoun != "it" else found
     return ()
 
 
 def _chained(turns: Sequence[TurnEffects], found: Entities) -> Entities:
     """ "Them" after one thing at a time: also those of the turns before with the same call."""
-    if len(found) > 1 or is_plural(found[0].name):
-        return found
     tools = {effect.call.name for effect in turns[-1].effects}
     meant = {entity.id: entity for entity in found}
     for turn in reversed(turns[:-1]):

@@ -158,9 +158,14 @@ def _player(before: Entity, now: Entity) -> tuple[list[_Step], str]:
                 steps.append(("media_pause", {}))
             case _, "off":
                 steps.append(("turn_on", {}))
+                problem = _plays_no_more(now) if before.state == "playing" else ""
             case _:
-                problem = sentence(f"{the(now)} does not go back to what it played")
+                problem = _plays_no_more(now)
     return steps, problem
+
+
+def _plays_no_more(player: Entity) -> str:
+    return sentence(f"{the(player)} does not go back to what it played")
 
 
 def _switched(before: Entity, now: Entity, *, on: bool) -> tuple[list[_Step], str]:
