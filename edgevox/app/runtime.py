@@ -291,7 +291,9 @@ class AssistantRuntime:
         )
         if "llm" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
             transcribe = self.transcribe if "stt" in self.engines else None
-            toolbox = await asyncio.to_thread(Toolbox, self.settings, self.folders, transcribe=transcribe)
+            toolbox = await asyncio.to_thread(
+                Toolbox, self.settings, self.folders, transcribe=transcribe, forgettings=self._memory.forgettings
+            )
             home_context = HomeContext(self.settings, self.preset, toolbox)
             await toolbox.start()
             self.home_context = home_context

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from edgevox.config import McpSettings, Settings
 from edgevox.core.errors import ConfigError, StateError
@@ -45,7 +45,8 @@ class Toolbox:
     """The offered tools and their executor; an async context manager that starts and stops them.
 
     Construction takes a quarter of a second and runs the code of the plugins. `home` defaults to that of the
-    settings; without `transcribe`, audio files cannot be transcribed. Nothing is raised: plugin errors are in
+    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the
+    memory. Nothing is raised: plugin errors are in
     `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
     """
 
@@ -58,11 +59,12 @@ class Toolbox:
         transcribe: Transcribe | None = None,
         stats: ToolStats | None = None,
         sources: Iterable[PluginSource] | None = None,
+        forgettings: Callable[[], int] = lambda: 0,
     ) -> None:
         self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
-        self.effects = EffectLog(time.time)
+        self.effects = EffectLog(time.time, forgettings)
         self.agenda = AlarmSchedule(self.timers, self.alarms, steady=BootClock.of_machine())
         self.stats = stats or ToolStats(folders.state)
         self.registry = ToolRegistry()

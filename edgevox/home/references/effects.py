@@ -88,17 +88,30 @@ class TurnEffects:
 
 
 class EffectLog:
-    """The recent turns of each conversation, the oldest first."""
+    """The recent turns of each conversation, the oldest first.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    `forgettings` returns a number that changes when turns are deleted from the memory: then these are forgotten too.
+    """
+
+    def __init__(self, clock: Callable[[], float], forgettings: Callable[[], int] = lambda: 0) -> None:
         self.clock = clock
         self.started_s = clock()
-        self._turns: LRUCache[str, deque[TurnEffects]] = LRUCache(_MAX_CLIENTS)
+        self._forgettings = forgettings
+        self._forgotten = forgettings()
+        self._by_client: LRUCache[str, deque[TurnEffects]] = LRUCache(_MAX_CLIENTS)
+
+    @property
+    def _turns(self) -> LRUCache[str, deque[TurnEffects]]:
+        if (forgotten := self._forgettings()) != self._forgotten:
+            self._forgotten = forgotten
+            self._by_client.clear()
+        return self._by_client
 
     def add(self, client: str, turn: TurnEffects) -> None:
-        if client not in self._turns:
-            self._turns[client] = deque(maxlen=_MAX_TURNS)
-        self._turns[client].append(turn)
+        turns = self._turns
+        if client not in turns:
+            turns[client] = deque(maxlen=_MAX_TURNS)
+        turns[client].append(turn)
 
     def turns(self, client: str, *, within_s: float) -> tuple[TurnEffects, ...]:
         """The turns of a conversation that are not older than that."""

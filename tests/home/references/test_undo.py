@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from edgevox.home.references.effects import EffectLog, TurnEffects
 from tests.home.conftest import Bench
 from tests.home.references.dialogue import Call, Dialogue, turn_off, turn_on
 
@@ -103,6 +104,16 @@ async def test_what_was_asked_and_done_is_told_with_its_failures(talk: Dialogue)
     await talk.say("add eggs", ("shopping_list_add_item", {"item": "eggs"}))
     today = await talk.say("what have you done today?")
     assert today == "I turned on the desk lamp and added eggs to the shopping list. 1 request did not work."
+
+
+async def test_deleting_turns_from_the_memory_deletes_what_was_done(bench: Bench) -> None:
+    times = [0]
+    log = EffectLog(bench.clock, lambda: times[0])
+    log.add("kitchen", TurnEffects(bench.clock()))
+    assert log.turns("kitchen", within_s=60)
+    times[0] += 1
+    assert not log.turns("kitchen", within_s=60)
+    assert not log.all_turns()
 
 
 async def test_nothing_done_is_told_as_such(talk: Dialogue) -> None:
