@@ -45,9 +45,8 @@ class Toolbox:
     """The offered tools and their executor; an async context manager that starts and stops them.
 
     Construction takes a quarter of a second and runs the code of the plugins. `home` defaults to that of the
-    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the
-    memory. Nothing is raised: plugin errors are in
-    `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
+    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the memory. Nothing is
+    raised: plugin errors are in `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
     """
 
     def __init__(

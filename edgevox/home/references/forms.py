@@ -9,10 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS
-from edgevox.home.colours import find_colour
-from edgevox.home.entities import HomeError
 from edgevox.home.intents.relative import POLITE, pattern
+from edgevox.home.references.values import read_value
 
 Verb: TypeAlias = Literal[
     "on", "off", "open", "close", "lock", "unlock", "mute", "unmute", "pause", "resume", "toggle", "dock"
@@ -100,14 +98,17 @@ _THING = r"(?:(?:that|this|the same)(?: one| thing)?|it)"
 _THINGS = r"(?:them(?: all| both)?|(?:those|these)(?: ones| two| things)?|both(?: of them)?|all of them|they)"
 _IT = rf"(?:(?P<one>{_THING})|(?P<many>{_THINGS}))"
 _BOTH = pattern(r"\b(?:both|all|two)\b")
-_STEM = r"(?:(?:actually|no|nope|oh|wait|oops|sorry|well|hmm|hold on|never ?mind|on second thoughts?)[, ]+)*"
+_STEM = (
+    r"(?:(?:actually|no|nope|oh|wait|oops|sorry|well|hmm|hold on|never ?mind|on second thoughts?|thanks|thank you|"
+    r"great|good|too \w+)[, ]+)*"
+)
 _LEAD = rf"^{_STEM}{POLITE}"
-_TAIL = r"(?:[, ]+(?:please|thanks|thank you|now|then|for me|right now|already))*$"
+TAIL = r"(?:[, ]+(?:please|thanks|thank you|now|then|for me|right now|already))*$"
 _AGAIN = r"(?: again| back| too| as well)*"
 
 
 def _whole(form: str) -> re.Pattern[str]:
-    return pattern(f"{_LEAD}(?:{form}){_TAIL}")
+    return pattern(f"{_LEAD}(?:{form}){TAIL}")
 
 
 # --- undo
@@ -180,7 +181,7 @@ _SWITCHES = (
     _whole(rf"(?:turn|switch|power) (?:back )?(?P<verb>on|off) {_IT}{_AGAIN}"),
     _whole(rf"(?P<verb>open|close|shut|lock|unlock|mute|unmute|pause|resume|unpause|toggle) {_IT}(?: up)?{_AGAIN}"),
     _whole(rf"(?P<verb>send) {_IT} (?:back )?(?:home|to (?:its|the) (?:base|dock|station))"),
-    pattern(rf"^(?:{_STEM}(?:and|then|now|okay|ok|please|just)?[, ]*)*(?:back )?(?P<verb>on|off)(?: again)?{_TAIL}"),
+    pattern(rf"^(?:{_STEM}(?:and|then|now|okay|ok|please|just)?[, ]*)*(?:back )?(?P<verb>on|off)(?: again)?{TAIL}"),
 )
 _VERBS: dict[str, Verb] = {"shut": "close", "unpause": "resume", "send": "dock"}
 
@@ -197,7 +198,7 @@ _TAILS = (
 _COMPARED = r"(?: (?:a (?:little |tiny )?(?:bit|little|touch|tad)|much|slightly|a lot|\w+ (?:percent|degrees?)))? ?"
 _SUBSTITUTES = (
     pattern(
-        rf"^(?P<before>{_STEM}{POLITE}(?:turn|switch|dim|brighten|lower|raise|open|close|shut|lock|start|stop|pause|"
+        rf"^{_STEM}(?P<before>{POLITE}(?:turn|switch|dim|brighten|lower|raise|open|close|shut|lock|start|stop|pause|"
         rf"set|make|run|bring|put)) {_IT}(?P<after>{_COMPARED}(?:brighter|dimmer|darker|faster|slower|louder|quieter|"
         rf"warmer|cooler|hotter|colder)(?: again)?|{_TAILS})[ .!]*$"
     ),
@@ -205,6 +206,11 @@ _SUBSTITUTES = (
         rf"^(?P<before>(?:is|are|was|were)) {_IT}(?P<after> (?:still |already |really |now )?(?:on|off|open|closed|"
         r"locked|unlocked|shut|playing|paused|running|muted|armed|cleaning)(?: now| already| again)?)[ ?.]*$"
     ),
+)
+
+_IN_COMMAND = pattern(
+    rf"^{POLITE}(?:turn|switch|put|set|dim|brighten|open|close|shut|lock|unlock|mute|unmute|pause|resume|start|stop|make|"
+    rf"send|toggle)(?: on| off)? (?P<it>{_THING}|{_THINGS})\b"
 )
 
 # --- other targets
@@ -215,14 +221,14 @@ _ALSO = (
         r"(?:and )?(?:do )?(?:that|it|this|the same(?: thing)?|same(?: thing)?)(?: too| also)? "
         r"(?P<target>(?:in|for|with|at|on|to) (?:all )?(?:the |my |our )?[\w' -]+?)(?: too| as well| also| please)*"
     ),
-    pattern(rf"^(?:and |also |then |now )*{_NEW}(?:,? (?:too|as well|also))+{_TAIL}"),
-    pattern(rf"^(?:and )?also {_NEW}{_TAIL}"),
+    pattern(rf"^(?:and |also |then |now )*{_NEW}(?:,? (?:too|as well|also))+{TAIL}"),
+    pattern(rf"^(?:and )?also {_NEW}{TAIL}"),
     pattern(
-        rf"^and (?:now |then |also )?(?P<target>(?:(?:in|for|with|at|on) )?(?:all )?(?:the |my |our )[\w' -]+?){_TAIL}"
+        rf"^and (?:now |then |also )?(?P<target>(?:(?:in|for|with|at|on) )?(?:all )?(?:the |my |our )[\w' -]+?){TAIL}"
     ),
 )
 _OTHER = (
-    pattern(rf"^(?:and |now |then |also )*(?:the )?other (?:one|light|lamp)(?:,? (?:too|as well|also))*{_TAIL}"),
+    pattern(rf"^(?:and |now |then |also )*(?:the )?other (?:one|light|lamp)(?:,? (?:too|as well|also))*{TAIL}"),
     _whole(rf"(?:turn|switch) the other (?:one|light|lamp) (?:back )?(?P<verb>on|off){_AGAIN}"),
     _whole(rf"(?:turn|switch) (?:back )?(?P<verb>on|off) the other (?:one|light|lamp){_AGAIN}"),
     _whole(rf"(?P<verb>open|close|lock|unlock) the other one{_AGAIN}"),
@@ -234,35 +240,43 @@ _MEANT = r"i (?:meant|mean|said|wanted|was talking about)"
 _A_TARGET = r"(?P<right>(?:(?:in|to) )?(?:all )?(?:the |my |our )?[\w%'. -]+?)"
 _CORRECT = (
     pattern(
-        r"^(?:no[, ]+)?(?:not (?:that|this)(?: one)?|(?:that's |that is |that was )?the wrong (?:one|light|lamp|room))"
-        rf"{_TAIL}"
+        r"^(?:no[, ]+)?(?:not (?:that|this|those|these)(?: ones?)?|"
+        rf"(?:that's |that is |that was )?the wrong (?:one|light|lamp|room)){TAIL}"
     ),
     pattern(
         r"^(?:(?:no|nope|oops|sorry|wait|wrong(?: one)?|not (?:that|this|it)(?: one)?)[, ]+)+"
-        rf"{_MEANT} {_A_TARGET}{_TAIL}"
+        rf"{_MEANT} {_A_TARGET}{TAIL}"
     ),
-    pattern(rf"^{_MEANT} {_A_TARGET}(?:,? not .+)?{_TAIL}"),
-    pattern(rf"^(?:no[, ]+)?not (?:the |my |our )?[\w' -]+?, (?:but )?{_A_TARGET}(?: instead)?{_TAIL}"),
-    pattern(rf"^(?:no[, ]+)?(?P<right>the [\w' -]+?), not (?:the |my |our )?[\w' -]+?{_TAIL}"),
+    pattern(rf"^{_MEANT} {_A_TARGET}(?:,? not .+)?{TAIL}"),
+    pattern(rf"^(?:no[, ]+)?not (?:the |my |our )?[\w' -]+?, (?:but )?{_A_TARGET}(?: instead)?{TAIL}"),
+    pattern(rf"^(?:no[, ]+)?(?P<right>the [\w' -]+?), not (?:the |my |our )?[\w' -]+?{TAIL}"),
     # "No lights" is another command.
     pattern(
-        r"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this)(?: one)?)(?:,[, ]*| (?=the |my |our |in ))"
-        rf"{_A_TARGET}(?: instead)?{_TAIL}"
+        r"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this|those|these)(?: ones?)?)(?:,[, ]*| (?=the |my |our |in ))"
+        rf"{_A_TARGET}(?: instead)?{TAIL}"
     ),
-    pattern(rf"^(?P<right>the [\w' -]+?) instead{_TAIL}"),
+    pattern(rf"^(?P<right>the [\w' -]+?) instead{TAIL}"),
 )
 _TOGGLE = _whole(r"toggle (?P<target>(?:all )?(?:the |my |our )?[\w' -]+?)")
 # Other commands, questions and talk are no target.
-_NO_TARGET = pattern(
+NO_TARGET = pattern(
     r"\b(?:is|are|was|were|do|does|did|don't|not|i|you|he|she|we|they|it|that|this|them|me|my mistake|what|when|where|"
     r"why|how|who|which|turn|switch|set|play|add|put|make|open|close|stop|start|lock|unlock|tell|remind|list|timer|"
     r"alarm|thanks|thank|worries|problem|way|idea|more|less|need|longer|matter|one cares|time|again)\b"
 )
 
 
+_STOPS = re.compile(r"[.!?;:–—]+(?=\s)")
+
+
+def one_sentence(text: str) -> str:
+    """The text as one sentence: "No. The bedroom." is "No, The bedroom"."""
+    return " ".join(_STOPS.sub(",", text.replace("’", "'")).split()).strip(" .!?,")
+
+
 def parse_form(text: str) -> Form | None:
     """The form of a sentence that refers to an earlier one, or None."""
-    words = " ".join(text.replace("’", "'").split()).strip(" .!?,")
+    words = one_sentence(text)
     if not words or len(words) > _MAX_CHARS:
         return None
     if any(form.match(words) for form in _UNDO):
@@ -303,11 +317,17 @@ def _target(words: str) -> Also | Correct | Toggle | None:
     for form in _CORRECT:
         if found := form.match(words):
             right = found.groupdict().get("right") or ""
-            return None if _NO_TARGET.search(right) else Correct(right)
+            return None if NO_TARGET.search(right) else Correct(right)
     for form in _ALSO:
-        if (found := form.match(words)) and not _NO_TARGET.search(found["target"]):
+        if (found := form.match(words)) and not NO_TARGET.search(found["target"]):
             return Also(found["target"])
     return None
+
+
+def with_name(command: str, name: str) -> str:
+    """A command of a later turn with a name in place of its pronoun: "turn it off" is "turn the lamp off"."""
+    found = _IN_COMMAND.match(command)
+    return f"{command[: found.start('it')]}{name}{command[found.end('it') :]}" if found else command
 
 
 def _verb(said: str | None) -> Verb | None:
@@ -322,113 +342,3 @@ def _pronoun_of(found: re.Match[str]) -> Pronoun:
     if not many:
         return "it"
     return "both" if _BOTH.search(many) else "them"
-
-
-# --- values
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A number with its unit, or a colour."""
-
-    number: float | None = None
-    unit: Literal["percent", "degrees", ""] = ""
-    colour: str = ""
-
-
-_VALUE_PARTS = pattern(r"^(?:to |at )?(?P<number>.+?) ?(?P<unit>%|percent|degrees?)?$")
-_HALF = pattern(r"^half(?:[ -]?way)?(?: open)?$")
-
-
-def read_value(said: str) -> Value | None:
-    """The value that a text is, or None."""
-    said = said.casefold().strip()
-    if _HALF.match(said):
-        return Value(50, "percent")
-    found = _VALUE_PARTS.match(said)
-    if found is None:
-        return None
-    number = _number(found["number"])
-    if number is not None:
-        unit = found["unit"] or ""
-        return Value(number, "degrees" if unit.startswith("degree") else "percent" if unit else "")
-    if found["unit"]:
-        return None
-    try:
-        return Value(colour=find_colour(said).name)
-    except HomeError:
-        return None
-
-
-def _number(said: str) -> float | None:
-    words = said.replace(" ", "-")
-    if words in NUMBER_WORDS:
-        return float(NUMBER_WORDS.index(words))
-    if words in ("hundred", "a-hundred", "one-hundred"):
-        return 100.0
-    try:
-        return float(said)
-    except ValueError:
-        return None
-
-
-# --- answers to "which one?"
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The answer to a which-question: all, none, positions from 0 (-1 is the last), or a name."""
-
-    is_all: bool = False
-    is_none: bool = False
-    positions: tuple[int, ...] = ()
-    name: str = ""
-
-
-_ANSWER_LEAD = r"^(?:(?:um+|uh+|er+|oh|well|yes|yeah|okay|ok|i mean|i meant|i want|take|use|please|just|maybe)[, ]+)*"
-_ALL_CHOICES = pattern(
-    rf"{_ANSWER_LEAD}(?:all|both|every ?one|everything|all (?:of )?(?:them|those|these)|both of (?:them|those|these)|"
-    rf"all (?:two|three|four)(?: of them)?|them all|the lot|every one of them|all the \w+){_TAIL}"
-)
-_NO_CHOICE = pattern(
-    rf"{_ANSWER_LEAD}(?:no|nope|none|neither|nothing|neither one|(?:none|neither) of (?:them|those|these)|"
-    rf"forget it|never ?mind|no (?:thanks|thank you)|leave it){_TAIL}"
-)
-_ORDINALS = {word: place for place, word in enumerate(ORDINAL_WORDS[:10])} | {
-    "1st": 0, "2nd": 1, "3rd": 2, "last": -1, "latter": -1, "former": 0, "middle": 1, "final": -1,
-}  # fmt: skip
-_COUNTS = {word: place - 1 for place, word in enumerate(NUMBER_WORDS[:10]) if place} | {
-    str(count): count - 1 for count in range(1, 10)
-}
-_ORDINAL = "|".join(_ORDINALS)
-_POSITION = pattern(
-    rf"{_ANSWER_LEAD}(?:(?:the )?(?P<ordinal>{_ORDINAL})(?: (?:one|light|lamp|option))?|"
-    rf"(?:number|option|choice) (?P<count>{'|'.join(_COUNTS)})){_TAIL}"
-)
-_FIRST_TWO = pattern(rf"{_ANSWER_LEAD}the first (?P<count>two|three){_TAIL}")
-_TWO_POSITIONS = pattern(
-    rf"{_ANSWER_LEAD}(?:the )?(?P<first>{_ORDINAL})(?: one)? and (?:the )?(?P<second>{_ORDINAL})(?: one)?{_TAIL}"
-)
-_NAMED_CHOICE = pattern(
-    rf"{_ANSWER_LEAD}(?:the ones? (?:in|on|at|by|next to) )?(?:in |on )?(?P<name>(?:the |my |our )?[\w' -]+?)"
-    rf"(?: ones?)?{_TAIL}"
-)
-
-
-def parse_choice(text: str) -> Choice | None:
-    """The answer to a which-question, or None for another sentence."""
-    words = " ".join(text.replace("’", "'").split()).strip(" .!?,")
-    if _ALL_CHOICES.match(words):
-        return Choice(is_all=True)
-    if _NO_CHOICE.match(words):
-        return Choice(is_none=True)
-    if found := _POSITION.match(words):
-        ordinal, count = found["ordinal"], found["count"]
-        return Choice(positions=(_ORDINALS[ordinal.casefold()] if ordinal else _COUNTS[count.casefold()],))
-    if found := _FIRST_TWO.match(words):
-        return Choice(positions=tuple(range(2 if found["count"].casefold() == "two" else 3)))
-    if found := _TWO_POSITIONS.match(words):
-        return Choice(positions=(_ORDINALS[found["first"].casefold()], _ORDINALS[found["second"].casefold()]))
-    if (found := _NAMED_CHOICE.match(words)) and not _NO_TARGET.search(found["name"]):
-        return Choice(name=found["name"])
-    return None

@@ -24,9 +24,10 @@ from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import is_in_state, the
 from edgevox.home.references import forms
 from edgevox.home.references.addressing import call_on, values_of
+from edgevox.home.references.choices import Choice, choose, parse_choice
 from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
 from edgevox.home.references.past import what_was_asked, what_was_done, what_was_done_today
-from edgevox.home.references.retarget import choose, others_than, retarget, toggled
+from edgevox.home.references.retarget import others_than, retarget, toggled
 from edgevox.home.references.undo import reverse
 from edgevox.home.references.values import value_call
 from edgevox.home.resolve.fuzzy import is_plural
@@ -101,6 +102,18 @@ class References(Hook):
         )
         return replace(request, messages=messages)
 
+    async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
+        """Name what a command for later is about: "it" would mean something else then."""
+        if call.name != "start_timer" or "conversation_command" not in call.arguments:
+            return None
+        arguments = json.loads(call.arguments)
+        command = str(arguments.get("conversation_command") or "")
+        meant = _mentioned(self._turns(run), _ACTED_ON, "them")
+        if not meant or len(meant) > _MAX_NAMED:
+            return None
+        arguments["conversation_command"] = forms.with_name(command, listed([the(one) for one in meant], "and"))
+        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         note = self._note(run)
         if not note.addendum:
@@ -111,7 +124,7 @@ class References(Hook):
     # --- forms
 
     def _resolved(self, run: Run, note: ReferenceNote) -> Answer | Calls | None:
-        form, choice = forms.parse_form(run.text), forms.parse_choice(run.text)
+        form, choice = forms.parse_form(run.text), parse_choice(run.text)
         if form is None and choice is None:
             return None
         turns = self._turns(run)
@@ -157,7 +170,7 @@ class References(Hook):
             case _:
                 assert_never(form)
 
-    def _chosen(self, turn: TurnEffects, choice: forms.Choice) -> Answer | Calls | None:
+    def _chosen(self, turn: TurnEffects, choice: Choice) -> Answer | Calls | None:
         if choice.is_none:
             return Answer("All right.")
         house = self._house()
@@ -263,6 +276,9 @@ class References(Hook):
         if not any(effect.entities or not effect.is_done for effect in actions):
             return None
         house = self._house()
+        if right.casefold() in ("on", "off"):
+            verb: forms.Verb = "on" if right.casefold() == "on" else "off"
+            return self._switch(verb, _VERBS[verb][0], tuple(one for one in _entities(last) if one.domain in _PLAIN))
         if right and (value := _with_value(actions, right, house)):
             return Calls((value,))
         new = [call for effect in actions if (call := retarget(effect, right, house))] if right else []

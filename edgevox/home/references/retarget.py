@@ -1,11 +1,10 @@
-"""Finds the entities of "the bedroom one", "in the kitchen", "the other one" and "the second one"."""
+"""Finds the entities of "the bedroom one", "in the kitchen" and "the other one"."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from edgevox.core.languages import plural
@@ -15,20 +14,18 @@ from edgevox.home.entities import Entities, Entity, Floor, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.references.addressing import call_on, values_of
 from edgevox.home.references.effects import Effect
-from edgevox.home.references.forms import Choice
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import ClarificationNeeded, Slots, find_entities, resolve_targets
 
 _LEADING = re.compile(r"^(?:in|for|with|at|on|to|the|my|our|all)\s+", re.IGNORECASE)
 _ONE = re.compile(r"\s+(?:ones?)$", re.IGNORECASE)
-_AND = re.compile(r"\s*(?:,|\band\b)\s*")
 _TOGGLED = frozenset({"light", "switch", "fan", "media_player", "input_boolean", "humidifier", "cover", "lock"})
 _ON_STATES = frozenset({"on", "playing", "paused", "idle", "open", "opening", "locked"})
 
 
 def retarget(effect: Effect, said: str, house: House) -> ToolCall | None:
     """The same call on another target, or None if the words name no other entity of the home."""
-    target, has_one = _plain(said)
+    target, has_one = plain_target(said)
     words = normalized_words(target)
     known = labels.labels_of(house)
     if not words or not set(words) <= labels.vocabulary(house, known.values()):
@@ -48,7 +45,7 @@ def retarget(effect: Effect, said: str, house: House) -> ToolCall | None:
     return None
 
 
-def _plain(said: str) -> tuple[str, bool]:
+def plain_target(said: str) -> tuple[str, bool]:
     """The target without articles and "one", and whether "one" was said."""
     target = said.strip()
     while (shorter := _LEADING.sub("", target, count=1)) != target:
@@ -108,7 +105,7 @@ def others_than(last: Effect, mentioned: Sequence[Entity], house: House) -> Enti
 
 def toggled(said: str, house: House) -> list[ToolCall]:
     """The calls that toggle what is named; none if the words name nothing that can be toggled."""
-    target, _ = _plain(said)
+    target, _ = plain_target(said)
     try:
         found = find_entities(house, Slots(name=said.strip() if "all " in said.casefold() else target), _TOGGLED)
     except HomeError:
@@ -116,33 +113,3 @@ def toggled(said: str, house: House) -> list[ToolCall]:
     is_on = tuple(entity for entity in found if entity.state in _ON_STATES)
     is_off = tuple(entity for entity in found if entity not in is_on)
     return [call_on(tool, part, {}, house) for tool, part in (("turn_off", is_on), ("turn_on", is_off)) if part]
-
-
-# --- answers to "which one?"
-
-
-def choose(choice: Choice, choices: Entities, house: House) -> Entities:
-    """The chosen entities; none if the answer names none of them."""
-    if choice.is_all:
-        return choices
-    if choice.positions:
-        return tuple(choices[place] for place in choice.positions if -1 <= place < len(choices))
-    found: dict[str, Entity] = {}
-    for part in _AND.split(choice.name):
-        if not (meant := _named_choice(part, choices, house)):
-            return ()
-        found |= {entity.id: entity for entity in meant}
-    return tuple(found.values())
-
-
-def _named_choice(said: str, choices: Entities, house: House) -> Entities:
-    target, _ = _plain(said)
-    words = normalized_words(target)
-    if place := labels.place_called(house, words):
-        there = labels.entities_at(place, choices)
-        return there if len(there) == 1 else ()
-    try:
-        found = find_entities(replace(house, entities=choices), Slots(name=target), ())
-    except HomeError:
-        return ()
-    return found if len(found) == 1 else ()

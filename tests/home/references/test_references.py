@@ -61,6 +61,12 @@ async def test_a_pronoun_with_a_time_reaches_the_model_as_a_name(bench: Bench, t
     assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
 
 
+async def test_a_command_for_later_names_what_it_is_about(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("half an hour should do", ("start_timer", {"minutes": 30, "conversation_command": "turn it off"}))
+    assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
+
+
 async def test_it_may_be_a_timer_and_is_left_to_the_model_then(talk: Dialogue) -> None:
     await talk.say("turn on the desk lamp", turn_on("desk lamp"))
     await talk.say("set a timer for ten minutes", ("start_timer", {"minutes": 10}))
