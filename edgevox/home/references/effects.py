@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Hook, Run, ToolOutcome
-from edgevox.core.types import ToolCall
+from edgevox.core.types import API_CLIENT, ToolCall
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import Entities, HomeError, House
@@ -34,7 +34,8 @@ _MAX_TURNS = 50
 class Effect:
     """One call of a home tool, and the entities that it acted on or asked about, as they were before.
 
-    `choices` are the entities between which its question asks to choose.
+    `choices` are the entities between which its question asks to choose. `is_reversal` if it only reverses an earlier
+    call.
     """
 
     call: ToolCall
@@ -42,6 +43,7 @@ class Effect:
     choices: Entities
     sentence: str
     is_done: bool
+    is_reversal: bool = False
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -65,8 +67,7 @@ class Clocks:
 class TurnEffects:
     """The home calls of one turn. `continues` the turn before: "and the bedroom one too".
 
-    `house` and `clocks` are from before the first call, `clocks_after` from the end of the turn. `is_undo` for a turn
-    that reversed an earlier one.
+    `house` and `clocks` are from before the first call, `clocks_after` from the end of the turn.
     """
 
     at_s: float
@@ -75,12 +76,21 @@ class TurnEffects:
     clocks: Clocks = Clocks()
     clocks_after: Clocks = Clocks()
     continues: bool = False
-    is_undo: bool = False
+
+    @property
+    def done(self) -> tuple[Effect, ...]:
+        """The calls that changed something."""
+        return tuple(effect for effect in self.effects if effect.is_done and effect.is_action)
 
     @property
     def actions(self) -> tuple[Effect, ...]:
-        """The calls that changed something."""
-        return tuple(effect for effect in self.effects if effect.is_done and effect.is_action)
+        """The calls that changed something, without those that reversed an earlier one."""
+        return tuple(effect for effect in self.done if not effect.is_reversal)
+
+    @property
+    def meant(self) -> tuple[Effect, ...]:
+        """The calls that a later turn may refer to: after a correction, those on the right target."""
+        return tuple(effect for effect in self.effects if not effect.is_reversal) or self.effects
 
     @property
     def choices(self) -> Entities:
@@ -135,9 +145,10 @@ class EffectLog:
 class ReferenceNote:
     """What the hook of references found out about a run."""
 
-    is_undo: bool = False
     continues: bool = False
     undone: tuple[TurnEffects, ...] = ()
+    reversals: int = 0
+    """How many of the first calls reverse an earlier turn."""
     addendum: str = ""
     """A sentence to add to the answer."""
     heard: str = ""
@@ -147,7 +158,7 @@ class ReferenceNote:
 @dataclass(slots=True)
 class _Before:
     house: House | None = None
-    clocks: Clocks = field(default_factory=Clocks)
+    clocks: Clocks | None = None
     intents: dict[str, ResolvedIntent | None] = field(default_factory=dict)
 
 
@@ -176,42 +187,43 @@ class EffectRecorder(Hook):
         before.intents[call.id] = resolution if isinstance(resolution, ResolvedIntent) else None
 
     async def on_run_end(self, run: Run, reply: str) -> None:
+        if run.client.startswith(API_CLIENT):
+            return  # each request of a program is a conversation of its own
         before, note = run.notes.get(self.name), run.notes.get(REFERENCES)
         if not isinstance(before, _Before):
             before = _Before()
         note = note if isinstance(note, ReferenceNote) else ReferenceNote()
         if note.undone:
             self._log.remove(run.client, note.undone)
-        effects = tuple(_effects(run, before))
-        turn = TurnEffects(
-            self._log.clock(),
-            effects,
-            before.house,
-            before.clocks,
-            self._clocks() if effects else before.clocks,
-            note.continues,
-            note.is_undo,
-        )
+        effects = tuple(_effects(run, before, note.reversals))
+        clocks, clocks_after = before.clocks, self._clocks()
+        if clocks is None or clocks_after is None:
+            clocks = clocks_after = Clocks()
+        turn = TurnEffects(self._log.clock(), effects, before.house, clocks, clocks_after, note.continues)
         self._log.add(run.client, turn)
 
     def _before(self) -> _Before:
         try:
-            return _Before(self._house(), self._clocks())
+            house = self._house()
         except (HomeError, StateError):
-            return _Before()
+            house = None
+        return _Before(house, self._clocks())
 
-    def _clocks(self) -> Clocks:
-        return Clocks(self._timers.all(), self._alarms.all())
+    def _clocks(self) -> Clocks | None:
+        try:
+            return Clocks(self._timers.all(), self._alarms.all())
+        except StateError:
+            return None
 
 
-def _effects(run: Run, before: _Before) -> Iterator[Effect]:
-    for call, outcome in zip(run.calls, run.outcomes, strict=True):
+def _effects(run: Run, before: _Before, reversals: int) -> Iterator[Effect]:
+    for place, (call, outcome) in enumerate(zip(run.calls, run.outcomes, strict=True)):
         if call.name not in catalogue():
             continue
         intent = before.intents.get(call.id)
         is_done = call.id in before.intents and not (outcome.is_error or outcome.is_failure)
         entities, choices = (intent.entities, intent.choices) if intent else ((), ())
-        yield Effect(call, entities, choices, spoken(outcome), is_done)
+        yield Effect(call, entities, choices, spoken(outcome), is_done, is_reversal=place < reversals)
 
 
 def spoken(outcome: ToolOutcome) -> str:

@@ -28,20 +28,20 @@ def what_was_done(turns: Sequence[TurnEffects]) -> str:
     if not with_calls:
         return "I have not done anything yet."
     last = with_calls[-1]
-    sentences = [_deeds(last.actions)] if last.actions else []
+    sentences = [_deeds(last.done)] if last.done else []
     sentences += [f"One thing did not work: {effect.sentence}" for effect in last.effects if _has_failed(effect)]
     if sentences:
         return " ".join(sentences)
-    earlier = next((turn for turn in reversed(with_calls) if turn.actions), None)
+    earlier = next((turn for turn in reversed(with_calls) if turn.done), None)
     answered = "I only answered a question."
-    return f"{answered} Before that, {_deeds(earlier.actions)}" if earlier else answered
+    return f"{answered} Before that, {_deeds(earlier.done)}" if earlier else answered
 
 
 def what_was_done_today(turns: Sequence[TurnEffects], now: datetime, started: datetime) -> str:
     """The answer to "what have you done today?"."""
     midnight_s = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
     today = [turn for turn in turns if turn.at_s >= midnight_s]
-    actions = [effect for turn in today for effect in turn.actions]
+    actions = [effect for turn in today for effect in turn.done]
     failed = sum(_has_failed(effect) for turn in today for effect in turn.effects)
     since = "" if started.timestamp() < midnight_s else f" since I was started at {moment_phrase(started, now)}"
     if not actions:

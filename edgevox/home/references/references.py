@@ -184,9 +184,8 @@ class References(Hook):
         return Calls((call_on(asked.call.name, chosen, values, house),))
 
     def _undo(self, run: Run, note: ReferenceNote) -> Answer | Calls:
-        note.is_undo = True
         turns = self._log.turns(run.client, within_s=_UNDO_WITHIN_S)
-        last = next((turn for turn in reversed(turns) if turn.actions and not turn.is_undo), None)
+        last = next((turn for turn in reversed(turns) if turn.actions), None)
         if last is None:
             return Answer(_NOTHING_TO_UNDO)
         note.undone = (last,)
@@ -194,7 +193,7 @@ class References(Hook):
         problems = " ".join(reversal.problems)
         if not reversal.calls:
             return Answer(problems or _NOTHING_CHANGED)
-        note.addendum = problems
+        note.addendum, note.reversals = problems, len(reversal.calls)
         return Calls(reversal.calls)
 
     def _past(self, run: Run, about: forms.PastQuestion) -> Answer:
@@ -209,7 +208,7 @@ class References(Hook):
                 return Answer(what_was_done_today(self._log.all_turns(), now, started))
 
     def _again(self, last: TurnEffects, *, is_more: bool) -> Calls | None:
-        repeated = [effect for effect in last.effects if effect.is_action and effect.entities]
+        repeated = [effect for effect in last.meant if effect.is_action and effect.entities and not _writes(effect)]
         if is_more:
             repeated = [effect for effect in repeated if {STEP, "volume_step"} & effect.arguments.keys()]
         return _calls(effect.call for effect in repeated)
@@ -249,14 +248,14 @@ class References(Hook):
     def _retargeted(self, turns: Sequence[TurnEffects], target: str) -> list[ToolCall]:
         house, calls = self._house(), dict[ToolCall, None]()
         last = next((turn for turn in reversed(turns) if turn.effects), None)
-        for effect in last.effects if last else ():
+        for effect in last.meant if last else ():
             if (effect.entities or effect.choices) and (call := retarget(effect, target, house)):
                 calls[call] = None
         return list(calls)
 
     def _other(self, turns: Sequence[TurnEffects], verb: forms.Verb | None, note: ReferenceNote) -> Calls | None:
         recent = [turn for turn in turns if turn.effects]
-        last = next((effect for effect in reversed(recent[-1].effects) if effect.entities), None) if recent else None
+        last = next((effect for effect in reversed(recent[-1].meant) if effect.entities), None) if recent else None
         if last is None:
             return None
         house = self._house()
@@ -272,7 +271,7 @@ class References(Hook):
 
     def _correct(self, turns: Sequence[TurnEffects], right: str, note: ReferenceNote) -> Answer | Calls | None:
         last = turns[-1]
-        actions = [effect for effect in last.effects if effect.is_action]
+        actions = [effect for effect in last.meant if effect.is_action]
         if not any(effect.entities or not effect.is_done for effect in actions):
             return None
         house = self._house()
@@ -286,7 +285,7 @@ class References(Hook):
             return None
         reversal = reverse(last, house, self._timers, self._alarms)
         note.undone = (last,) if last.actions else ()
-        note.addendum = " ".join(reversal.problems)
+        note.addendum, note.reversals = " ".join(reversal.problems), len(reversal.calls)
         calls = (*reversal.calls, *dict.fromkeys(new))
         return Calls(calls) if calls else Answer(note.addendum or _NOTHING_CHANGED)
 
@@ -332,10 +331,15 @@ def _calls(calls: Iterable[ToolCall]) -> Calls | None:
     return Calls(found) if found else None
 
 
+def _writes(effect: Effect) -> bool:
+    """Whether a call writes an item, which would be there twice."""
+    return any(entity.domain == "todo" for entity in effect.entities)
+
+
 def _entities(turn: TurnEffects) -> Entities:
     """The entities that a turn was about: of "which lights are on?", those that are."""
     found: dict[str, Entity] = {}
-    for effect in turn.effects:
+    for effect in turn.meant:
         state = effect.arguments.get("state")
         meant = tuple(entity for entity in effect.entities if state and is_in_state(entity, str(state)))
         found |= {entity.id: entity for entity in meant or effect.entities}
@@ -357,10 +361,10 @@ def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], pronoun: f
 
 def _chained(turns: Sequence[TurnEffects], found: Entities) -> Entities:
     """ "Them" after one thing at a time: also those of the turns before with the same call."""
-    tools = {effect.call.name for effect in turns[-1].effects}
+    tools = {effect.call.name for effect in turns[-1].meant}
     meant = {entity.id: entity for entity in found}
     for turn in reversed(turns[:-1]):
-        if {effect.call.name for effect in turn.effects} != tools:
+        if {effect.call.name for effect in turn.meant} != tools:
             break
         meant |= {entity.id: entity for entity in _entities(turn) if entity.domain == found[0].domain}
     return tuple(reversed(meant.values()))

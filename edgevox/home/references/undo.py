@@ -47,6 +47,7 @@ def reverse(turn: TurnEffects, house: House, timers: Timers, alarms: Alarms) -> 
                 case (tool, values):
                     calls.append(_call_of(tool, values, effect, house))
             continue
+        problems += _lost_colours(effect)
         for before in _changed_by(effect, turn):
             now = house.entity(before.id)
             if now is None or before.id in restored:
@@ -120,6 +121,13 @@ def _light(before: Entity, now: Entity) -> tuple[list[_Step], str]:
     if before.attributes.get("color") == now.attributes.get("color"):
         values.pop("color", None)
     return [("light_set", values) if values else ("turn_on", {})], ""
+
+
+def _lost_colours(effect: Effect) -> Iterator[str]:
+    """A sentence for each light whose former colour the home does not report."""
+    for light in effect.entities if effect.arguments.get("color") else ():
+        if light.state == "on" and not light.attributes.get("color"):
+            yield sentence(f"I do not know which colour {the(light)} had")
 
 
 def _on_at(before: Entity, tool: str, slot: str) -> _Step:

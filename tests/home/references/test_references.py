@@ -86,6 +86,16 @@ async def test_a_correction_reverses_the_wrong_effect(bench: Bench, talk: Dialog
     assert bench.state("light.hallway") == "off"
 
 
+async def test_after_a_correction_the_right_thing_is_referred_to(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("no, the office")
+    await talk.say("and the garage too")
+    assert lights_on(bench) == {"Desk Lamp", "Garage Light"}
+    await talk.say("undo")
+    await talk.say("undo")
+    assert lights_on(bench) == set()
+
+
 async def test_a_corrected_value_replaces_the_wrong_one(bench: Bench, talk: Dialogue) -> None:
     await talk.say("make the desk lamp red", ("light_set", {"name": "desk lamp", "color": "red"}))
     assert await talk.say("no, blue") == "The desk lamp is blue."
