@@ -48,6 +48,7 @@ _FIRST_TWO = pattern(rf"{_ANSWER_LEAD}the first (?P<count>two|three){TAIL}")
 _TWO_POSITIONS = pattern(
     rf"{_ANSWER_LEAD}(?:the )?(?P<first>{_ORDINAL})(?: one)? and (?:the )?(?P<second>{_ORDINAL})(?: one)?{TAIL}"
 )
+_STATE = pattern(r"\b(?:on|off|of|percent)\b")  # "desk lamp off" is another command
 _NAMED_CHOICE = pattern(
     rf"{_ANSWER_LEAD}(?:the ones? (?:in|on|at|by|next to) )?(?:in |on )?(?P<name>(?:the |my |our )?[\w' -]+?)"
     rf"(?: ones?)?{TAIL}"
@@ -68,7 +69,7 @@ def parse_choice(text: str) -> Choice | None:
         return Choice(positions=tuple(range(2 if found["count"].casefold() == "two" else 3)))
     if found := _TWO_POSITIONS.match(words):
         return Choice(positions=(_ORDINALS[found["first"].casefold()], _ORDINALS[found["second"].casefold()]))
-    if (found := _NAMED_CHOICE.match(words)) and not NO_TARGET.search(found["name"]):
+    if (found := _NAMED_CHOICE.match(words)) and not (NO_TARGET.search(found["name"]) or _STATE.search(found["name"])):
         return Choice(name=found["name"])
     return None
 

@@ -199,9 +199,10 @@ _COMPARED = r"(?: (?:a (?:little |tiny )?(?:bit|little|touch|tad)|much|slightly|
 _SUBSTITUTES = (
     pattern(
         rf"^{_STEM}(?P<before>{POLITE}(?:turn|switch|dim|brighten|lower|raise|open|close|shut|lock|start|stop|pause|"
-        rf"set|make|run|bring|put)) {_IT}(?P<after>{_COMPARED}(?:brighter|dimmer|darker|faster|slower|louder|quieter|"
-        rf"warmer|cooler|hotter|colder)(?: again)?|{_TAILS})[ .!]*$"
+        rf"set|make|run|bring)) {_IT}(?P<after>{_COMPARED}(?:brighter|dimmer|darker|faster|slower|louder|quieter|"
+        rf"warmer|cooler|hotter|colder)(?: again)?|(?! *$){_TAILS})[ .!]*$"
     ),
+    pattern(rf"^{_STEM}(?P<before>{POLITE}(?:dim|brighten|lower|raise)) {_IT}(?P<after>)[ .!]*$"),
     pattern(
         rf"^(?P<before>(?:is|are|was|were)) {_IT}(?P<after> (?:still |already |really |now )?(?:on|off|open|closed|"
         r"locked|unlocked|shut|playing|paused|running|muted|armed|cleaning)(?: now| already| again)?)[ ?.]*$"

@@ -235,7 +235,9 @@ class References(Hook):
     def _substitute(self, form: forms.Substitute, run: Run, turns: Sequence[TurnEffects], note: ReferenceNote) -> None:
         compared = _COMPARATIVES.intersection(form.after.split())
         domains = frozenset(domain for domain in _ACTED_ON if compared <= {*_COMPARED.get(domain, ())})
-        meant = _mentioned(turns, domains, form.meant)
+        # "Turn it up" some turns later is about the music.
+        recent = turns[-1:] if compared & {"up", "down"} else turns
+        meant = _mentioned(recent, domains, form.meant)
         if not meant or len(meant) > _MAX_NAMED:
             return
         note.heard = run.text
