@@ -84,6 +84,10 @@ class ConversationStore:
             )
         return self._conversations[name]
 
+    def forgettings(self) -> int:
+        """Return a number that changes whenever turns are deleted."""
+        return self._journal.forgettings() if self._journal else 0
+
     def retry(self) -> None:
         """Check whether the problem has cleared. Returns at once."""
         if self._journal and self._clears_on_write:

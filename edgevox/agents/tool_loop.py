@@ -16,6 +16,7 @@ from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.core.words import past_tense
+from edgevox.llm.hooks_slm.result_text import outcome_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.executor import ToolExecutor
@@ -127,18 +128,21 @@ class ToolLoop:
         if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
         dispatched = await self._dispatch(calls, state, turn)
-        answers: list[Answer] = []
+        sentences: list[str | None] = []
+        has_answer = False
         results: list[ToolResult] = []
         for call, first in dispatched:
             result = await self._confirm_call(first, state, turn)
-            outcome = ToolOutcome(result.content, result.is_error, result.code)
+            outcome = ToolOutcome(result.content, result.is_error, result.code, result.is_failure)
+            said = result.speech
             match await self.hooks.after_tool(state.run, call, outcome):
-                case Answer() as answer:
-                    answers.append(answer)
+                case Answer(said):
+                    has_answer = True
                 case ToolOutcome() as other if other is not outcome:
                     # A hook may quote tool output: sanitize it again; sanitized text stays the same.
                     outcome = replace(other, content=sentence(other.content))
                     result = replace(result, content=outcome.content, is_error=outcome.is_error)
+            sentences.append(said)
             results.append(result)
             state.run.calls.append(call)
             state.run.outcomes.append(outcome)
@@ -156,11 +160,12 @@ class ToolLoop:
         state.results += results
         state.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in dispatched)))
         state.messages += [result.as_message() for result in results]
-        if answers:
-            return answers[-1]
+        if any(sentences):
+            failures = (_failure_sentence(call, result) for (call, _), result in zip(dispatched, results, strict=True))
+            sentences = [said or failure for said, failure in zip(sentences, failures, strict=True)]
         # The sentences of tools are English.
-        if state.answer_in in (None, ENGLISH) and all(result.speech for result in results):
-            return Answer(" ".join(result.speech or "" for result in results))
+        if has_answer or (state.answer_in in (None, ENGLISH) and all(sentences)):
+            return Answer(" ".join(dict.fromkeys(filter(None, sentences))))
         return None
 
     async def _dispatch(
@@ -234,6 +239,28 @@ class ToolLoop:
             ConfirmationDecided(turn_id=turn.id, token=pending.token, granted=agreement.granted, why=agreement.why)
         )
         return agreement
+
+
+# Failures that the model cannot correct.
+_FINAL_CODES = ("timeout", "internal_error", "tool_error", "token_scope_insufficient")
+
+
+def _failure_sentence(call: ToolCall, result: ToolResult) -> str | None:
+    """What failed and why, for one of several calls; None if the model may correct the call."""
+    if result.code not in _FINAL_CODES:
+        return None
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        arguments = None
+    match arguments:
+        case {"name": str(what)} | {"item": str(what)} | {"area": str(what)}:
+            pass
+        case _:
+            what = ""
+    outcome = ToolOutcome(result.content, result.is_error, result.code)
+    words = f"{call.name.replace('_', ' ')} {what}".strip().capitalize()
+    return f"{words}: {outcome_sentence(outcome)}"
 
 
 def spoken_text(call: ToolCall) -> str:

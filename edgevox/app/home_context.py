@@ -64,8 +64,12 @@ class HomeContext:
         instructions: str = "",
         sampling: Sampling | None = None,
         stop: tuple[str, ...] | None = None,
+        room: str = "",
     ) -> LLMAgent:
-        """Return an agent with the tools of this home. A program that is a `client` gives the options after it."""
+        """Return an agent with the tools of this home, for speakers in `room`.
+
+        A program that is a `client` gives the options after it.
+        """
         preset, toolbox, llm = self._preset, self.toolbox, self._settings.llm
         own = self._prompt or llm.instructions
         return LLMAgent(
@@ -73,7 +77,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=self._offer(toolbox) if toolbox else None,
-            hooks=(*toolbox.hooks, self._knowledge(toolbox)) if toolbox else None,
+            hooks=(*toolbox.hooks_in(room), self._knowledge(toolbox)) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,

@@ -159,7 +159,12 @@ class AssistantRuntime:
         )
         transcriber = transcriber or (self.transcriber() if "stt" in self.engines else None)
         pipeline = self.voice_sessions.pipeline(
-            self.bus.publish, conversation, transcriber, loudspeaker, alarm_state=alarm_state
+            self.bus.publish,
+            conversation,
+            transcriber,
+            loudspeaker,
+            alarm_state=alarm_state,
+            room=self.settings.home.room or "",
         )
         if conversation is not None:
             self.voice_sessions.pipelines.append(pipeline)
@@ -288,7 +293,9 @@ class AssistantRuntime:
         )
         if "llm" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
             transcribe = self.transcribe if "stt" in self.engines else None
-            toolbox = await asyncio.to_thread(Toolbox, self.settings, self.folders, transcribe=transcribe)
+            toolbox = await asyncio.to_thread(
+                Toolbox, self.settings, self.folders, transcribe=transcribe, forgettings=self._memory.forgettings
+            )
             home_context = HomeContext(self.settings, self.preset, toolbox)
             await toolbox.start()
             self.home_context = home_context

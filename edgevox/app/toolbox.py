@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from edgevox.config import McpSettings, Settings
 from edgevox.core.errors import ConfigError, StateError
@@ -17,6 +17,8 @@ from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.backends.factory import open_home
 from edgevox.home.hooks import assistant_hooks
+from edgevox.home.intents.room import SpeakerRoom
+from edgevox.home.references.effects import EffectLog
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.knowledge import knowledge_tools
@@ -43,8 +45,8 @@ class Toolbox:
     """The offered tools and their executor; an async context manager that starts and stops them.
 
     Construction takes a quarter of a second and runs the code of the plugins. `home` defaults to that of the
-    settings; without `transcribe`, audio files cannot be transcribed. Nothing is raised: plugin errors are in
-    `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
+    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the memory. Nothing is
+    raised: plugin errors are in `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
     """
 
     def __init__(
@@ -56,10 +58,12 @@ class Toolbox:
         transcribe: Transcribe | None = None,
         stats: ToolStats | None = None,
         sources: Iterable[PluginSource] | None = None,
+        forgettings: Callable[[], int] = lambda: 0,
     ) -> None:
         self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+        self.effects = EffectLog(time.time, forgettings)
         self.agenda = AlarmSchedule(self.timers, self.alarms, steady=BootClock.of_machine())
         self.stats = stats or ToolStats(folders.state)
         self.registry = ToolRegistry()
@@ -96,7 +100,12 @@ class Toolbox:
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """The hooks of the assistant, and those of the running plugins; valid after `start`."""
-        return (*assistant_hooks(self.executor, self.home, self.timers, self.alarms), *self.plugins.hooks)
+        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.effects)
+        return (*hooks, *self.plugins.hooks)
+
+    def hooks_in(self, room: str) -> tuple[Hook, ...]:
+        """The hooks for a speaker in `room`; "" where that is unknown."""
+        return (SpeakerRoom(room, self.home.house), *self.hooks) if room else self.hooks
 
     def offered(self, sentence: str) -> tuple[str, ...]:
         """The names of the tools to offer for this sentence to a model that is made for the home alone."""

@@ -104,6 +104,7 @@ class VoiceSessionManager:
             caller=session.caller,
             confirm=session.confirm,
             alarm_state=self.local.alarm_state if self.local else None,
+            room=session.room,
         )
         audio = self.settings.audio
         self.pipelines.append(pipeline)
@@ -130,6 +131,7 @@ class VoiceSessionManager:
         caller: Caller = LOCAL,
         confirm: Confirm | None = None,
         alarm_state: dialogue.AlarmState | None = None,
+        room: str = "",
     ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
@@ -141,6 +143,7 @@ class VoiceSessionManager:
                 confirm=confirm or dialog,
                 publish=publish,
                 caller=caller,
+                room=room,
             ),
             preset=self.preset.name,
             publish=publish,

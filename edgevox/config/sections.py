@@ -112,6 +112,9 @@ class HomeSettings(Section):
     kind: Literal["demo", "home_assistant", "mqtt"] = key("demo", "the home backend; edgevox home setup finds yours")
     url: Text | None = key(None, "the URL of Home Assistant", example="http://homeassistant.local:8123")
     timeout_s: Seconds = key(5.0, "how long the home may take to answer")
+    room: Text | None = key(
+        None, 'the room of this machine: "turn on the lights" then means the lights in it', example="Kitchen"
+    )
     max_things: int = key(
         60, "how many entities the prompt lists at most; of a larger home, the relevant ones", ge=10, le=1000
     )

@@ -26,11 +26,15 @@ DecisionT = TypeVar("DecisionT")
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The result of a call; `content` is what the model reads."""
+    """The result of a call; `content` is what the model reads.
+
+    `is_failure`: nothing was done, and the content says why, as a sentence.
+    """
 
     content: str
     is_error: bool = False
     code: str | None = None
+    is_failure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from edgevox.eval.reply_check import has_words
 from edgevox.eval.values import same_value
 from edgevox.home import Alarms, DemoHome, Timers, home_tools
 from edgevox.home.hooks import assistant_hooks
+from edgevox.home.references.effects import EffectLog
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 
 NOW = datetime(2026, 3, 11, 10, 0)  # noqa: DTZ001 - wall-clock time of the demo home
@@ -58,6 +59,7 @@ class LiveHome:
         self.timers = Timers(lambda: now_s)
         self.alarms = Alarms(lambda: now_s, zone=UTC)
         self._now = setup.now
+        self._effects = EffectLog(lambda: now_s)
         for entity_id, facts in setup.before.items():
             self.home.set_facts(entity_id, facts)
         for item in setup.scheduled:
@@ -67,7 +69,7 @@ class LiveHome:
 
     def hooks(self) -> tuple[Hook, ...]:
         """Return the assistant's hooks for this home."""
-        return assistant_hooks(self.executor, self.home, self.timers, self.alarms)
+        return assistant_hooks(self.executor, self.home, self.timers, self.alarms, self._effects)
 
     async def snapshot(self) -> Snapshot:
         """Return the present state."""

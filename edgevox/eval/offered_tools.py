@@ -14,11 +14,13 @@ from pydantic import BaseModel, Field, ValidationError
 from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
-from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools, resolved_targets
+from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
 from edgevox.home.entities import Action, ListItem
 from edgevox.home.hooks import assistant_hooks
-from edgevox.home.intents.resolution import ResolvedIntent, normalize_arguments
+from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
+from edgevox.home.references.effects import EffectLog
+from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
@@ -70,7 +72,8 @@ class OfferedTools:
         """Return the assistant's hooks for these tools."""
         if not self.has_home_tools or self.house is None:
             return default_slm_hooks(executor.registry.only_reads)
-        return assistant_hooks(executor, _UnchangedHome(self.house), Timers(time.time), Alarms(time.time))
+        home = _UnchangedHome(self.house)
+        return assistant_hooks(executor, home, Timers(time.time), Alarms(time.time), EffectLog(time.time))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""
@@ -103,8 +106,10 @@ class _UnchangedHome:
 
 
 def _intent(tool: str, house: House, given: JsonObject) -> ResolvedIntent:
-    arguments = normalize_arguments(tool, given, house)
-    return ResolvedIntent(arguments, entities=resolved_targets(tool, arguments, house))
+    if not has_targets(tool):
+        return ResolvedIntent(given)
+    # The model is scored by its calls, so a call that would end in a question is run too.
+    return dataclasses.replace(resolve_intent(tool, given, house), answer=None, targets=(), question="")
 
 
 def bound_home_tools(home: DemoHome) -> tuple[Tool, ...]:

@@ -36,7 +36,7 @@ class VoiceSession:
     """A remote client: its audio source and loudspeaker, its caller, and the sink for its events.
 
     Without `confirm`, the client itself is asked, by voice and on its screen. `on_transcript` gets every
-    transcript, including provisional ones. `duplex` is the echo handling of the client.
+    transcript, including provisional ones. `duplex` is the echo handling of the client, `room` where it stands.
     """
 
     audio_source: AudioSource
@@ -46,6 +46,7 @@ class VoiceSession:
     confirm: Confirm | None = None
     on_transcript: Callable[[Transcript], None] = lambda _transcript: None
     duplex: Duplex = "device"
+    room: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import MAX_RESULT_CHARS, ErrorCode, ToolResult, ToolStats, render, sentence, speech_of
 from edgevox.tools.runner import Outcome, Raised, Returned, Runner, Stopped, guarded
 from edgevox.tools.sanitize import sanitize_tool_output
-from edgevox.tools.tool import ConfirmLevel, Resolution, Tool
+from edgevox.tools.tool import ConfirmLevel, Resolution, Speech, Tool
 
 _log = logging.getLogger(__name__)
 
@@ -323,7 +323,13 @@ class ToolExecutor:
         content = guarded(lambda: render(value, names=self.registry.names, max_chars=self._max_result_chars))
         if isinstance(content, Raised):
             return _error(call, "internal_error", f"internal_error: its result cannot be read: {content.kind}")
-        return ToolResult(tool_call_id=call.id, name=call.name, content=content.value, speech=speech_of(value))
+        return ToolResult(
+            tool_call_id=call.id,
+            name=call.name,
+            content=content.value,
+            speech=speech_of(value),
+            is_failure=isinstance(value, Speech) and value.is_failure,
+        )
 
     def _timeout_of(self, tool: Tool) -> float:
         return self._timeout_s if tool.timeout_s is None else tool.timeout_s

@@ -39,8 +39,8 @@ _DONE = "done"
 class ToolResult:
     """The result of one call. `content` is for the model: sanitized and of limited size.
 
-    `speech` ends the turn with that sentence. `confirmation` is set when the call waits for a yes.
-    `may_still_happen`: the tool was abandoned while running.
+    `speech` ends the turn with that sentence; `is_failure` if it says why nothing was done. `confirmation` is set when
+    the call waits for a yes. `may_still_happen`: the tool was abandoned while running.
     """
 
     tool_call_id: str
@@ -49,6 +49,7 @@ class ToolResult:
     is_error: bool = False
     code: ErrorCode | None = None
     speech: str | None = None
+    is_failure: bool = False
     confirmation: PendingConfirmation | None = None
     may_still_happen: bool = False
     elapsed_s: float = 0.0

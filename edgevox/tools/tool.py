@@ -31,9 +31,13 @@ _JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "nul
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """Returned by a tool: a sentence that is spoken and ends the turn without another model call."""
+    """Returned by a tool: a sentence that is spoken and ends the turn without another model call.
+
+    `is_failure`: the sentence says why nothing was done.
+    """
 
     text: str
+    is_failure: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from edgevox.agents.conversation import Conversation
 from edgevox.agents.tool_loop import Agreement
 from edgevox.core.errors import ToolError
 from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Event, ToolFinished, ToolStarted
-from edgevox.core.hooks import Deny, Hook, Run
+from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.turn import Turn
 from edgevox.core.types import Message, ToolCall
 from edgevox.testing import ScriptedModel
@@ -239,6 +239,24 @@ async def test_a_tool_that_speaks_ends_the_turn() -> None:
     result = await scene.ask()
     assert result.reply == "It is done."
     assert len(scene.model.requests) == 1
+
+
+async def test_one_of_several_calls_may_fail_and_the_answer_says_which() -> None:
+    scene = Scene(written("fails") + written("tell_me") + written("hangs"))
+    result = await scene.ask()
+    assert result.reply == (
+        "Fails: Sorry, that did not work: the hub did not answer. It is done. "
+        "Hangs: Sorry, that took too long. It may still happen."
+    )
+
+
+async def test_the_sentence_of_a_hook_stands_beside_those_of_other_calls() -> None:
+    class Teapot(Hook):
+        async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+            return Answer("I am a teapot.") if call.name == "get_time" else None
+
+    scene = Scene(written("get_time") + written("tell_me"), hooks=(Teapot(),))
+    assert (await scene.ask()).reply == "I am a teapot. It is done."
 
 
 async def test_a_refused_confirmation_does_nothing() -> None:

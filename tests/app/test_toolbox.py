@@ -18,6 +18,7 @@ from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 
+HOME_HOOKS = ["references", "command_clauses", "effect_recorder"]
 HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from edgevox.home.intents.relative import STEP
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
 from edgevox.home.resolve.target_resolver import (
+    ClarificationNeeded,
     find_area,
     has_targets,
     resolve_targets,
@@ -31,6 +32,8 @@ from edgevox.tools.tool import Resolution, Speech, Target
 
 EXCEPT = "except"
 """The slot for what a call leaves as it is. No model is trained on it: CommandClauses fills it."""
+ENTITY_IDS = "entity_ids"
+"""The slot for exactly these entities, whatever the other slots select. Only hooks fill it: see `references`."""
 _PLACES = ("area", "floor")
 _KINDS = ("domain", "device_class")
 _SENSORS = ("sensor", "binary_sensor")
@@ -40,15 +43,22 @@ _Proposals: TypeAlias = Iterator[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedIntent(Resolution):
-    """A home call with the entities to act on, and the area to clean."""
+    """A home call with the entities to act on, and the area to clean.
+
+    `choices` are the entities between which the answer asks to choose, in the order in which it names them.
+    """
 
     entities: Entities = ()
     area: Area | None = None
+    choices: Entities = ()
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
     """Resolve a call that has targets in one snapshot of the house; a HomeError of the resolver becomes the answer."""
-    normalized, entities = _normalize(tool, arguments, house)
+    if ENTITY_IDS in arguments:
+        normalized, entities = dict(arguments), _by_id(arguments[ENTITY_IDS], house)
+    else:
+        normalized, entities = _normalize(tool, arguments, house)
     try:
         entities = entities or resolve_targets(tool, normalized, house)
         if excepted := normalized.get(EXCEPT):
@@ -57,8 +67,12 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
             entities = _lit(entities)
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
-        answer = Speech(sentence(error.message))
-        return ResolvedIntent(normalized, answer=answer, summary=call_phrase(tool, normalized))
+        return ResolvedIntent(
+            normalized,
+            answer=Speech(sentence(error.message), is_failure=True),
+            summary=call_phrase(tool, normalized),
+            choices=error.choices if isinstance(error, ClarificationNeeded) else (),
+        )
     return ResolvedIntent(
         normalized,
         _targets(tool, normalized, entities),
@@ -67,6 +81,12 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         entities=entities,
         area=area,
     )
+
+
+def _by_id(entity_ids: Iterable[str], house: House) -> Entities:
+    """The entities with these ids; none if one is gone."""
+    found = [house.entity(entity_id) for entity_id in entity_ids]
+    return tuple(filter(None, found)) if all(found) else ()
 
 
 def _lit(lights: Entities) -> Entities:

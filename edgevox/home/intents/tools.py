@@ -20,7 +20,14 @@ from edgevox.home.intents import handlers
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue
 from edgevox.home.intents.relative import STEP
-from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent, in_question, refresh_intent, resolve_intent
+from edgevox.home.intents.resolution import (
+    ENTITY_IDS,
+    EXCEPT,
+    ResolvedIntent,
+    in_question,
+    refresh_intent,
+    resolve_intent,
+)
 from edgevox.home.phrasing import sentence
 from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.tools.tool import ConfirmLevel, Speech, Tool
@@ -34,6 +41,13 @@ ANSWER_YOURSELF = "Answer in one short sentence of your own."
 _ANNOUNCEMENT = "broadcast"
 # An announcement cannot be undone. By their names the policy would take the others for the alarm panel.
 _CONFIRM: dict[str, ConfirmLevel] = {_ANNOUNCEMENT: "voice", "set_alarm": "never", "cancel_alarm": "never"}
+
+# Slots that only hooks fill.
+_HOOK_SLOTS: JsonObject = {
+    EXCEPT: {"type": "string"},
+    STEP: {"type": "number"},
+    ENTITY_IDS: {"type": "array", "items": {"type": "string"}, "minItems": 1},
+}
 
 _HANDLERS: dict[str, _Handler] = {
     "turn_on": handlers.switch,
@@ -95,20 +109,20 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
         except (HomeError, StateError) as error:
             if tool.has_side_effects and isinstance(error, HomeError):
                 raise  # the home cannot be reached
-            return ResolvedIntent(arguments, answer=Speech(sentence(error.message)))
+            return ResolvedIntent(arguments, answer=Speech(sentence(error.message), is_failure=True))
 
     async def execute(intent: ResolvedIntent) -> Speech | str:
         try:
             return await answer(name, intent)
         except (HomeError, StateError) as error:
             # Not an error for the model: it would guess, where the user should be asked.
-            return Speech(sentence(error.message))
+            return Speech(sentence(error.message), is_failure=True)
 
     return Tool(
         name=name,
         description=tool.description,
         parameters=tool.parameters,
-        hook_parameters={EXCEPT: {"type": "string"}, STEP: {"type": "number"}} if has_targets(name) else {},
+        hook_parameters=_HOOK_SLOTS if has_targets(name) else {},
         side_effects=tool.has_side_effects,
         confirm=_CONFIRM.get(name),
         examples=tool.examples,

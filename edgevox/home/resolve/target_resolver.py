@@ -27,6 +27,7 @@ from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import closest_names, fuzzy_readings, is_plural
 
 _MOST_NAMED = 4
+_MOST_CHOICES = 3
 
 
 class TargetNotFound(HomeError):
@@ -36,9 +37,16 @@ class TargetNotFound(HomeError):
 
 
 class ClarificationNeeded(HomeError):
-    """Several entities match; the message is a question."""
+    """Several entities match; the message is a question between `choices`, or an open one."""
 
     code = "unclear"
+    choices: Entities = ()
+
+    @classmethod
+    def between(cls, found: Entities, house: House) -> ClarificationNeeded:
+        error = cls(_which(found, house))
+        error.choices = found
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ _AND = re.compile(r"\s*(?:,|\band\b|\bor\b)\s*")
 def single_entity(found: Entities, house: House) -> Entity:
     """The only entity. Raises ClarificationNeeded when there are more."""
     if len(found) > 1:
-        raise ClarificationNeeded(_which(found, house))
+        raise ClarificationNeeded.between(found, house)
     return found[0]
 
 
@@ -204,7 +212,7 @@ def _read(house: House, name: str, said: Words, pool: Entities, known: dict[str,
         if of_a_kind and (not is_its_name or len(of_a_kind) > len(found)):
             found = of_a_kind
     if len(found) > 1 and not wants_all and not _are_twins(found):
-        raise ClarificationNeeded(_which(found, house))
+        raise ClarificationNeeded.between(found, house)
     return found
 
 
@@ -235,7 +243,7 @@ def _which(found: Entities, house: House) -> str:
     with_place = several_places and same_names
     names = [the(entity) + (place_of(entity, house) if with_place else "") for entity in found]
     if len(names) > _MOST_NAMED:
-        return f"Which one? There are {len(names)}: {listed(names[:_MOST_NAMED], 'and')}, and others."
+        return f"Which one? There are {len(names)}: {listed(names[:_MOST_CHOICES], 'and')}, and others."
     return f"Which one: {listed(names, 'or')}?"
 
 
@@ -292,15 +300,15 @@ def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> En
     """The entities of a call, at least one. Raises TargetNotFound and ClarificationNeeded, with speakable messages."""
     slots = Slots(*(arguments.get(slot.name) or None for slot in fields(Slots)))
     try:
-        return _resolve(tool, slots, house)
+        return _resolve(tool, slots, arguments, house)
     except TargetNotFound:
         if slots.name is None or slots.has_place or labels.find_place(house, slots.name) is None:
             raise
         # Small models write an area as a name.
-        return _resolve(tool, replace(slots, name=None, area=slots.name), house)
+        return _resolve(tool, replace(slots, name=None, area=slots.name), arguments, house)
 
 
-def _resolve(tool: str, slots: Slots, house: House) -> Entities:
+def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House) -> Entities:
     domains = catalogue()[tool].target_domains or frozenset()
     match tool:
         case "turn_on" | "turn_off":
@@ -322,11 +330,29 @@ def _resolve(tool: str, slots: Slots, house: House) -> Entities:
             return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
         case "get_weather":
             return find_entities(house, slots, domains)[:1]
+        case "light_set" if slots.name is None and not slots.has_place:
+            return _unnamed_lights(find_entities(house, slots, domains), with_colour=bool(arguments.get("color")))
         case _ if domains == {"media_player"}:
             return (_player(tool, slots, house, domains),)
         case _:
             found = find_entities(house, slots, domains)
             return found if slots.name or slots.has_place else (single_entity(found, house),)
+
+
+def _unnamed_lights(lights: Entities, *, with_colour: bool) -> Entities:
+    """ "The lights" of an unknown room: those that are on, or all; for a colour, of those that have colours."""
+    coloured = tuple(light for light in lights if _has_colours(light)) if with_colour else ()
+    fit = coloured or lights
+    return tuple(light for light in fit if light.state == "on") or fit
+
+
+# Modes of Home Assistant's lights in which they only dim or change between whites.
+_COLOURLESS = frozenset({"onoff", "brightness", "color_temp", "white", "unknown"})
+
+
+def _has_colours(light: Entity) -> bool:
+    modes = frozenset(light.attributes.get("supported_color_modes") or ())
+    return "color" in light.attributes or bool(modes - _COLOURLESS)
 
 
 def _switch_targets(tool: str, slots: Slots, house: House, domains: frozenset[str]) -> Entities:

@@ -73,6 +73,8 @@ class Hello(_Frame):
     speak: bool = True
     hears_itself: bool = False
     """Whether its microphone picks up its loudspeaker (no echo cancellation)."""
+    room: str = Field(default="", max_length=100)
+    """The name of the room in which it stands."""
 
 
 class Typed(_Frame):

@@ -131,6 +131,7 @@ class ClientSession:
             None if self._may_confirm else confirm,
             self._observer.on_transcript,
             duplex="half" if hello.hears_itself else "device",
+            room=hello.room,
         )
         self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
         self._sound = TokenBucket(per_s=_SOUND_PER_S, burst=BURST_S)

@@ -149,6 +149,14 @@ async def test_barge_in_stops_the_sound_and_keeps_the_words_that_were_played(fol
         assert "audio_end" not in client.kinds()
 
 
+async def test_lights_without_a_place_are_those_of_the_clients_room(folders: Folders) -> None:
+    lights_on = '<tool_call>\n{"name": "turn_on", "arguments": {"domain": "light"}}\n</tool_call>'
+    async with lobby(folders, [lights_on]) as behind, connected(behind.url, room="bedroom") as client:
+        await client.send("text", text="turn on the lights")
+        done = await client.until("done")
+    assert done["reply"] == "The bedroom light and the bedside lamp are on."
+
+
 async def test_a_client_that_hears_itself_is_not_interrupted_by_it(folders: Folders) -> None:
     async with (
         lobby(folders, [LONG], heard=["no wait"]) as behind,

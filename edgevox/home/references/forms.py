@@ -1,0 +1,345 @@
+"""Recognises sentences that refer to what was said or done before.
+
+Only whole sentences of a known form are recognised; everything else is left to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from edgevox.home.intents.relative import POLITE, pattern
+from edgevox.home.references.values import read_value
+
+Verb: TypeAlias = Literal[
+    "on", "off", "open", "close", "lock", "unlock", "mute", "unmute", "pause", "resume", "toggle", "dock"
+]  # fmt: skip
+Pronoun: TypeAlias = Literal["it", "them", "both"]
+PastQuestion: TypeAlias = Literal["asked", "done", "today"]
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """ "Undo that", "put it back as it was"."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskPast:
+    """ "What did you just do?" """
+
+    about: PastQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """ "Again", or "more" after a relative change."""
+
+    is_more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """ "Turn them off again", "and now off", "lock it"."""
+
+    verb: Verb
+    meant: Pronoun
+
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """ "Set it to 30 percent", "make it blue"."""
+
+    value: str
+    meant: Pronoun
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """ "Turn it off in ten minutes": the sentence with a name in place of the pronoun is for the model."""
+
+    before: str
+    after: str
+    meant: Pronoun
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """ "And the bedroom one too", "the same in the kitchen"."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """ "No, the bedroom", "I meant the desk lamp", "no, blue"; without a target only "not that one"."""
+
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """ "And the other one", "turn the other one off"."""
+
+    verb: Verb | None
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """ "Toggle the kitchen light"."""
+
+    target: str
+
+
+Form: TypeAlias = Undo | AskPast | Repeat | Switch | SetValue | Substitute | Also | Correct | Other | Toggle
+
+_MAX_CHARS = 120
+_THING = r"(?:(?:that|this|the same)(?: one| thing)?|it)"
+_THINGS = r"(?:them(?: all| both)?|(?:those|these)(?: ones| two| things)?|both(?: of them)?|all of them|they)"
+_IT = rf"(?:(?P<one>{_THING})|(?P<many>{_THINGS}))"
+_BOTH = pattern(r"\b(?:both|all|two)\b")
+_STEM = (
+    r"(?:(?:actually|no|nope|oh|wait|oops|sorry|well|hmm|hold on|never ?mind|on second thoughts?|thanks|thank you|"
+    r"great|good|too \w+)[, ]+)*"
+)
+_LEAD = rf"^{_STEM}{POLITE}"
+TAIL = r"(?:[, ]+(?:please|thanks|thank you|now|then|for me|right now|already))*$"
+_AGAIN = r"(?: again| back| too| as well)*"
+
+
+def _whole(form: str) -> re.Pattern[str]:
+    return pattern(f"{_LEAD}(?:{form}){TAIL}")
+
+
+# --- undo
+
+_ALL_OF_IT = rf"(?:{_THING}|{_THINGS}|everything|things|all of it|all that)"
+_WAS = r"(?:it|they|that|this|things|everything) (?:was|were|had been|used to be)(?: before)?"
+_AS_IT_WAS = (
+    rf"(?:(?:the way|as|how|like|to (?:how|what|the way|where)) {_WAS}|to (?:normal|before|"
+    r"(?:its|the|their) (?:old|previous|original|former) \w+))"
+)
+_UNDO = (
+    _whole(rf"undo(?: {_ALL_OF_IT}| (?:the|that|your) last \w+| what you (?:just )?did| the last thing you did)?"),
+    _whole(rf"(?:put|set|change|turn|switch|take|move) {_ALL_OF_IT} back(?: {_AS_IT_WAS})?(?: again)?"),
+    _whole(rf"bring {_ALL_OF_IT} back {_AS_IT_WAS}"),
+    _whole(rf"(?:put|leave|make|set|change|return|restore) {_ALL_OF_IT} (?:back )?{_AS_IT_WAS}(?: again)?"),
+    _whole(rf"(?:revert|reverse)(?: {_ALL_OF_IT}| the last \w+)"),
+    _whole(rf"(?:go|change) back {_AS_IT_WAS}"),
+)
+
+# --- questions about the past
+
+_JUST = r"(?: just now| last| before| a (?:moment|second|minute) ago| just)?"
+_PAST: tuple[tuple[re.Pattern[str], PastQuestion], ...] = (
+    (
+        _whole(
+            r"what (?:did|have) i (?:just |last )?(?:ask(?:ed)?|tell|told|sa(?:y|id)|request(?:ed)?|want(?:ed)?)"
+            rf"(?: you| of you)?(?: to do| for)?{_JUST}"
+        ),
+        "asked",
+    ),
+    (
+        _whole(
+            r"what was (?:my last|the last) (?:question|command|request|order|thing i "
+            r"(?:said|asked|told|wanted)(?: you)?(?: to do| for)?)"
+        ),
+        "asked",
+    ),
+    (
+        _whole(
+            r"what (?:have|did) you (?:do|done|did|been doing|been up to) (?:so far )?"
+            r"(?:today|this (?:morning|afternoon|evening)|so far|all day)(?: so far)?"
+        ),
+        "today",
+    ),
+    (_whole(rf"what (?:did|have) you (?:just |last )?(?:do|did|done){_JUST}"), "done"),
+    (
+        _whole(
+            r"what (?:was|is) (?:the last thing|your last action|the last action)"
+            rf"(?: (?:that )?you(?: have|'ve)?(?: just)? (?:did|done))?{_JUST}"
+        ),
+        "done",
+    ),
+    (_whole(r"(?:tell me )?the last thing (?:that )?you(?: have|'ve)? (?:did|done)"), "done"),
+    (_whole(r"did (?:that|it) work|did you (?:really )?do (?:it|that)"), "done"),
+)
+
+# --- again
+
+_REPEAT = _whole(
+    r"(?:(?:(?:do|try) )?(?:that|it|this|the same(?: thing)?|same)(?: thing)? )?"
+    r"(?:again|once more|one more time|once again)"
+)
+_TRY = _whole(r"try (?:that |it )?again")
+_MORE = _whole(r"(?:(?:a (?:little |tiny )?bit|a little|even|some|still) )?(?:more|further)|keep going|more of that")
+
+# --- pronouns
+
+_SWITCHES = (
+    _whole(rf"(?:turn|switch|put|flip|power) {_IT} (?:right )?(?:back )?(?P<verb>on|off){_AGAIN}"),
+    _whole(rf"(?:turn|switch|power) (?:back )?(?P<verb>on|off) {_IT}{_AGAIN}"),
+    _whole(rf"(?P<verb>open|close|shut|lock|unlock|mute|unmute|pause|resume|unpause|toggle) {_IT}(?: up)?{_AGAIN}"),
+    _whole(rf"(?P<verb>send) {_IT} (?:back )?(?:home|to (?:its|the) (?:base|dock|station))"),
+    pattern(rf"^(?:{_STEM}(?:and|then|now|okay|ok|please|just)?[, ]*)*(?:back )?(?P<verb>on|off)(?: again)?{TAIL}"),
+)
+_VERBS: dict[str, Verb] = {"shut": "close", "unpause": "resume", "send": "dock"}
+
+_NUMBER = r"(?:\d{1,3}(?:\.\d)?|[a-z]+(?:[- ][a-z]+)?)"
+_VALUE = rf"(?P<value>(?:{_NUMBER}) ?(?:%|percent|degrees?)|half(?:[ -]?way)?(?: open)?|[a-z]+(?: [a-z]+)?|\d{{1,3}})"
+_VALUES = (
+    _whole(rf"(?:set|put|turn|dim|make|change|bring|run|switch) {_IT} (?:up |down |back )?(?:to |at )?{_VALUE}"),
+    _whole(rf"open {_IT} (?:to )?(?P<value>half(?:[ -]?way)?|{_NUMBER} ?(?:%|percent))"),
+)
+_TAILS = (
+    r"(?: (?:on|off|up|down|home))?(?: again| back)?(?: (?:by |a (?:little |tiny )?(?:bit|little)|much|to |at |in |"
+    r"for |after |until |tomorrow|tonight).*)?"
+)
+_COMPARED = r"(?: (?:a (?:little |tiny )?(?:bit|little|touch|tad)|much|slightly|a lot|\w+ (?:percent|degrees?)))? ?"
+_SUBSTITUTES = (
+    pattern(
+        rf"^{_STEM}(?P<before>{POLITE}(?:turn|switch|dim|brighten|lower|raise|open|close|shut|lock|start|stop|pause|"
+        rf"set|make|run|bring)) {_IT}(?P<after>{_COMPARED}(?:brighter|dimmer|darker|faster|slower|louder|quieter|"
+        rf"warmer|cooler|hotter|colder)(?: again)?|(?! *$){_TAILS})[ .!]*$"
+    ),
+    pattern(rf"^{_STEM}(?P<before>{POLITE}(?:dim|brighten|lower|raise)) {_IT}(?P<after>)[ .!]*$"),
+    pattern(
+        rf"^(?P<before>(?:is|are|was|were)) {_IT}(?P<after> (?:still |already |really |now )?(?:on|off|open|closed|"
+        r"locked|unlocked|shut|playing|paused|running|muted|armed|cleaning)(?: now| already| again)?)[ ?.]*$"
+    ),
+)
+
+_IN_COMMAND = pattern(
+    rf"^{POLITE}(?:turn|switch|put|set|dim|brighten|open|close|shut|lock|unlock|mute|unmute|pause|resume|start|stop|make|"
+    rf"send|toggle)(?: on| off)? (?P<it>{_THING}|{_THINGS})\b"
+)
+
+# --- other targets
+
+_NEW = r"(?P<target>(?:(?:in|for|with|at|on|to) )?(?:all )?(?:the |my |our )?[\w' -]+?)"
+_ALSO = (
+    _whole(
+        r"(?:and )?(?:do )?(?:that|it|this|the same(?: thing)?|same(?: thing)?)(?: too| also)? "
+        r"(?P<target>(?:in|for|with|at|on|to) (?:all )?(?:the |my |our )?[\w' -]+?)(?: too| as well| also| please)*"
+    ),
+    pattern(rf"^(?:and |also |then |now )*{_NEW}(?:,? (?:too|as well|also))+{TAIL}"),
+    pattern(rf"^(?:and )?also {_NEW}{TAIL}"),
+    pattern(
+        rf"^and (?:now |then |also )?(?P<target>(?:(?:in|for|with|at|on) )?(?:all )?(?:the |my |our )[\w' -]+?){TAIL}"
+    ),
+)
+_OTHER = (
+    pattern(rf"^(?:and |now |then |also )*(?:the )?other (?:one|light|lamp)(?:,? (?:too|as well|also))*{TAIL}"),
+    _whole(rf"(?:turn|switch) the other (?:one|light|lamp) (?:back )?(?P<verb>on|off){_AGAIN}"),
+    _whole(rf"(?:turn|switch) (?:back )?(?P<verb>on|off) the other (?:one|light|lamp){_AGAIN}"),
+    _whole(rf"(?P<verb>open|close|lock|unlock) the other one{_AGAIN}"),
+)
+
+# --- corrections
+
+_MEANT = r"i (?:meant|mean|said|wanted|was talking about)"
+_A_TARGET = r"(?P<right>(?:(?:in|to) )?(?:all )?(?:the |my |our )?[\w%'. -]+?)"
+_CORRECT = (
+    pattern(
+        r"^(?:no[, ]+)?(?:not (?:that|this|those|these)(?: ones?)?|"
+        rf"(?:that's |that is |that was )?the wrong (?:one|light|lamp|room)){TAIL}"
+    ),
+    pattern(
+        r"^(?:(?:no|nope|oops|sorry|wait|wrong(?: one)?|not (?:that|this|it)(?: one)?)[, ]+)+"
+        rf"{_MEANT} {_A_TARGET}{TAIL}"
+    ),
+    pattern(rf"^{_MEANT} {_A_TARGET}(?:,? not .+)?{TAIL}"),
+    pattern(rf"^(?:no[, ]+)?not (?:the |my |our )?[\w' -]+?, (?:but )?{_A_TARGET}(?: instead)?{TAIL}"),
+    pattern(rf"^(?:no[, ]+)?(?P<right>the [\w' -]+?), not (?:the |my |our )?[\w' -]+?{TAIL}"),
+    # "No lights" is another command.
+    pattern(
+        r"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this|those|these)(?: ones?)?)(?:,[, ]*| (?=the |my |our |in ))"
+        rf"{_A_TARGET}(?: instead)?{TAIL}"
+    ),
+    pattern(rf"^(?P<right>the [\w' -]+?) instead{TAIL}"),
+)
+_TOGGLE = _whole(r"toggle (?P<target>(?:all )?(?:the |my |our )?[\w' -]+?)")
+# Other commands, questions and talk are no target.
+NO_TARGET = pattern(
+    r"\b(?:is|are|was|were|do|does|did|don't|not|i|you|he|she|we|they|it|that|this|them|me|my mistake|what|when|where|"
+    r"why|how|who|which|turn|switch|set|play|add|put|make|open|close|stop|start|lock|unlock|tell|remind|list|timer|"
+    r"alarm|thanks|thank|worries|problem|way|idea|more|less|need|longer|matter|one cares|time|again)\b"
+)
+
+
+_STOPS = re.compile(r"[.!?;:–—]+(?=\s)")
+
+
+def one_sentence(text: str) -> str:
+    """The text as one sentence: "No. The bedroom." is "No, The bedroom"."""
+    return " ".join(_STOPS.sub(",", text.replace("’", "'")).split()).strip(" .!?,")
+
+
+def parse_form(text: str) -> Form | None:
+    """The form of a sentence that refers to an earlier one, or None."""
+    words = one_sentence(text)
+    if not words or len(words) > _MAX_CHARS:
+        return None
+    if any(form.match(words) for form in _UNDO):
+        return Undo()
+    for form, about in _PAST:
+        if form.match(words):
+            return AskPast(about)
+    if _REPEAT.match(words) or _TRY.match(words):
+        return Repeat(is_more=False)
+    if _MORE.match(words):
+        return Repeat(is_more=True)
+    return _other(words) or _pronoun(words) or _target(words)
+
+
+def _other(words: str) -> Other | None:
+    for form in _OTHER:
+        if found := form.match(words):
+            return Other(_verb(found.groupdict().get("verb")))
+    return None
+
+
+def _pronoun(words: str) -> Switch | SetValue | Substitute | None:
+    for form in _SWITCHES:
+        if (found := form.match(words)) and (verb := _verb(found["verb"])):
+            return Switch(verb, _pronoun_of(found))
+    for form in _VALUES:
+        if (found := form.match(words)) and read_value(found["value"]) is not None:
+            return SetValue(found["value"], _pronoun_of(found))
+    for form in _SUBSTITUTES:
+        if found := form.match(words):
+            return Substitute(found["before"], found["after"], _pronoun_of(found))
+    return None
+
+
+def _target(words: str) -> Also | Correct | Toggle | None:
+    if found := _TOGGLE.match(words):
+        return Toggle(found["target"])
+    for form in _CORRECT:
+        if found := form.match(words):
+            right = found.groupdict().get("right") or ""
+            return None if NO_TARGET.search(right) else Correct(right)
+    for form in _ALSO:
+        if (found := form.match(words)) and not NO_TARGET.search(found["target"]):
+            return Also(found["target"])
+    return None
+
+
+def with_name(command: str, name: str) -> str:
+    """A command of a later turn with a name in place of its pronoun: "turn it off" is "turn the lamp off"."""
+    found = _IN_COMMAND.match(command)
+    return f"{command[: found.start('it')]}{name}{command[found.end('it') :]}" if found else command
+
+
+def _verb(said: str | None) -> Verb | None:
+    if said is None:
+        return None
+    plain = said.casefold()
+    return _VERBS.get(plain) or next((verb for verb in get_args(Verb) if verb == plain), None)
+
+
+def _pronoun_of(found: re.Match[str]) -> Pronoun:
+    many = found.groupdict().get("many")
+    if not many:
+        return "it"
+    return "both" if _BOTH.search(many) else "them"

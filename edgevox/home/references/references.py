@@ -1,0 +1,381 @@
+"""Resolves references to earlier turns: pronouns, "too", corrections, undo, answers to which-questions.
+
+Where the sentence and the last effects determine the calls, they are made without the model. Otherwise the model
+reads the sentence with names in place of the pronouns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar, assert_never
+
+from edgevox.core.errors import StateError
+from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
+from edgevox.core.languages import listed
+from edgevox.core.types import ChatRequest, Message, ToolCall
+from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.timers import Timers
+from edgevox.home.entities import Entities, Entity, HomeError, House
+from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.relative import STEP
+from edgevox.home.intents.resolution import ResolvedIntent
+from edgevox.home.phrasing import is_in_state, the
+from edgevox.home.references import forms
+from edgevox.home.references.addressing import call_on, values_of
+from edgevox.home.references.choices import Choice, choose, parse_choice
+from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
+from edgevox.home.references.past import what_was_asked, what_was_done, what_was_done_today
+from edgevox.home.references.retarget import others_than, retarget, toggled
+from edgevox.home.references.undo import reverse
+from edgevox.home.references.values import value_call
+from edgevox.home.resolve.fuzzy import is_plural
+from edgevox.tools.executor import ToolExecutor
+
+_REFERS_WITHIN_S = 15 * 60.0
+_UNDO_WITHIN_S = 60 * 60.0
+_MAX_TURNS_BACK = 4
+_MAX_NAMED = 4
+
+_NOTHING_TO_UNDO = "There is nothing to undo."
+_NOTHING_CHANGED = "Nothing has changed since, so there is nothing to undo."
+
+# The tool of a verb, and the domains that it can mean. "Turn it off" must not unlock a door.
+_PLAIN = frozenset({"light", "switch", "fan", "media_player", "climate", "humidifier", "siren", "input_boolean"})
+_COVERS = frozenset({"cover", "valve"})
+_PLAYERS = frozenset({"media_player"})
+_VERBS: dict[forms.Verb, tuple[str, frozenset[str]]] = {
+    "on": ("turn_on", _PLAIN),
+    "off": ("turn_off", _PLAIN),
+    "open": ("turn_on", _COVERS),
+    "close": ("turn_off", _COVERS),
+    "lock": ("turn_on", frozenset({"lock"})),
+    "unlock": ("turn_off", frozenset({"lock"})),
+    "mute": ("media_player_mute", _PLAYERS),
+    "unmute": ("media_player_unmute", _PLAYERS),
+    "pause": ("media_pause", _PLAYERS),
+    "resume": ("media_unpause", _PLAYERS),
+    "dock": ("vacuum_return_to_base", frozenset({"vacuum", "lawn_mower"})),
+    "toggle": ("turn_on", _PLAIN),
+}
+_ACTED_ON = _PLAIN | _COVERS | {"lock", "vacuum", "lawn_mower"}
+# What can be brighter, warmer and so on.
+_COMPARED = {
+    "light": ("brighter", "dimmer", "darker", "up", "down"),
+    "climate": ("warmer", "cooler", "hotter", "colder", "up", "down"),
+    "fan": ("faster", "slower", "up", "down"),
+    "media_player": ("louder", "quieter", "up", "down"),
+}
+_COMPARATIVES = frozenset(word for words in _COMPARED.values() for word in words)
+
+
+class References(Hook):
+    """Reads sentences that refer to earlier ones. It runs before the other hooks, which read the resolved text."""
+
+    name: ClassVar[str] = REFERENCES
+    priority: ClassVar[int] = 100
+
+    def __init__(
+        self, log: EffectLog, executor: ToolExecutor, house: Callable[[], House], timers: Timers, alarms: Alarms
+    ) -> None:
+        self._log = log
+        self._executor = executor
+        self._house = house
+        self._timers = timers
+        self._alarms = alarms
+
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        note = run.notes[self.name] = ReferenceNote()
+        try:
+            return self._resolved(run, note)
+        except (HomeError, StateError):
+            return None  # the call of the model will say it
+
+    async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
+        note = self._note(run)
+        if not note.heard:
+            return None
+        messages = tuple(
+            replace(message, content=run.text) if message.role == "user" and message.content == note.heard else message
+            for message in request.messages
+        )
+        return replace(request, messages=messages)
+
+    async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
+        """Name what a command for later is about: "it" would mean something else then."""
+        if call.name != "start_timer" or "conversation_command" not in call.arguments:
+            return None
+        arguments = json.loads(call.arguments)
+        command = str(arguments.get("conversation_command") or "")
+        meant = _mentioned(self._turns(run), _ACTED_ON, "them")
+        if not meant or len(meant) > _MAX_NAMED:
+            return None
+        arguments["conversation_command"] = forms.with_name(command, listed([the(one) for one in meant], "and"))
+        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+        note = self._note(run)
+        if not note.addendum:
+            return None
+        addendum, note.addendum = note.addendum, ""
+        return Answer(f"{spoken(outcome)} {addendum}")
+
+    # --- forms
+
+    def _resolved(self, run: Run, note: ReferenceNote) -> Answer | Calls | None:
+        form, choice = forms.parse_form(run.text), parse_choice(run.text)
+        if form is None and choice is None:
+            return None
+        turns = self._turns(run)
+        if turns and turns[-1].choices and choice and (answer := self._chosen(turns[-1], choice)):
+            return answer
+        match form:
+            case None:
+                return None
+            case forms.Undo():
+                return self._undo(run, note)
+            case forms.AskPast(about):
+                return self._past(run, about)
+            case forms.Toggle(target):
+                return _calls(toggled(target, self._house()))
+            case form:
+                return self._referring(form, run, turns, note) if turns else None
+
+    def _referring(
+        self, form: forms.Form, run: Run, turns: Sequence[TurnEffects], note: ReferenceNote
+    ) -> Answer | Calls | None:
+        match form:
+            case forms.Repeat(is_more):
+                return self._again(turns[-1], is_more=is_more)
+            case forms.Switch(verb, pronoun):
+                tool, domains = _VERBS[verb]
+                return self._switch(verb, tool, _mentioned(turns, domains, pronoun))
+            case forms.SetValue(value, pronoun):
+                meant = _mentioned(turns, _ACTED_ON, pronoun)
+                call = value_call(value, meant, self._house()) if meant else None
+                return Calls((call,)) if call else None
+            case forms.Substitute():
+                self._substitute(form, run, turns, note)
+                return None
+            case forms.Also(target):
+                note.continues = True
+                return _calls(self._retargeted(turns, target))
+            case forms.Other(verb):
+                return self._other(turns, verb, note)
+            case forms.Correct(right):
+                return self._correct(turns, right, note)
+            case forms.Undo() | forms.AskPast() | forms.Toggle():
+                raise AssertionError(form)
+            case _:
+                assert_never(form)
+
+    def _chosen(self, turn: TurnEffects, choice: Choice) -> Answer | Calls | None:
+        if choice.is_none:
+            return Answer("All right.")
+        house = self._house()
+        chosen = choose(choice, turn.choices, house)
+        asked = next((effect for effect in reversed(turn.effects) if effect.choices), None)
+        if not chosen or asked is None:
+            return None
+        values = values_of(asked.arguments)
+        if asked.call.name in _SINGLE_PLAYER and len(chosen) > 1:
+            return Calls(tuple(call_on(asked.call.name, (one,), values, house) for one in chosen))
+        return Calls((call_on(asked.call.name, chosen, values, house),))
+
+    def _undo(self, run: Run, note: ReferenceNote) -> Answer | Calls:
+        turns = self._log.turns(run.client, within_s=_UNDO_WITHIN_S)
+        last = next((turn for turn in reversed(turns) if turn.actions), None)
+        if last is None:
+            return Answer(_NOTHING_TO_UNDO)
+        note.undone = (last,)
+        reversal = reverse(last, self._house(), self._timers, self._alarms)
+        problems = " ".join(reversal.problems)
+        if not reversal.calls:
+            return Answer(problems or _NOTHING_CHANGED)
+        note.addendum, note.reversals = problems, len(reversal.calls)
+        return Calls(reversal.calls)
+
+    def _past(self, run: Run, about: forms.PastQuestion) -> Answer:
+        match about:
+            case "asked":
+                return Answer(what_was_asked(run.past()))
+            case "done":
+                return Answer(what_was_done(self._log.turns(run.client, within_s=_UNDO_WITHIN_S) or self._turns(run)))
+            case "today":
+                now = self._alarms.now()
+                started = now.fromtimestamp(self._log.started_s, now.tzinfo)
+                return Answer(what_was_done_today(self._log.all_turns(), now, started))
+
+    def _again(self, last: TurnEffects, *, is_more: bool) -> Calls | None:
+        repeated = [effect for effect in last.meant if effect.is_action and effect.entities and not _writes(effect)]
+        if is_more:
+            repeated = [effect for effect in repeated if {STEP, "volume_step"} & effect.arguments.keys()]
+        return _calls(effect.call for effect in repeated)
+
+    def _switch(self, verb: forms.Verb, tool: str, entities: Entities) -> Calls | None:
+        if not entities:
+            return None
+        house = self._house()
+        now = tuple(filter(None, (house.entity(entity.id) for entity in entities)))
+        match verb:
+            case "toggle":
+                is_on = [entity for entity in now if entity.state != "off"]
+                return _calls(
+                    call_on(name, tuple(part), {}, house)
+                    for name, part in (("turn_off", is_on), ("turn_on", [e for e in now if e not in is_on]))
+                    if part
+                )
+            case "dock" if all(entity.domain == "lawn_mower" for entity in now):
+                tool = "lawn_mower_dock"
+        if tool in _SINGLE_PLAYER:
+            return _calls(call_on(tool, (entity,), {}, house) for entity in now)
+        return Calls((call_on(tool, now, {}, house),)) if now else None
+
+    def _substitute(self, form: forms.Substitute, run: Run, turns: Sequence[TurnEffects], note: ReferenceNote) -> None:
+        compared = _COMPARATIVES.intersection(form.after.split())
+        domains = frozenset(domain for domain in _ACTED_ON if compared <= {*_COMPARED.get(domain, ())})
+        # "Turn it up" some turns later is about the music.
+        recent = turns[-1:] if compared & {"up", "down"} else turns
+        meant = _mentioned(recent, domains, form.meant)
+        if not meant or len(meant) > _MAX_NAMED:
+            return
+        note.heard = run.text
+        named = listed([the(entity) for entity in meant], "and")
+        be = form.before
+        if be in ("is", "are", "was", "were"):
+            be = "are" if len(meant) > 1 or is_plural(meant[0].name) else "is"
+        run.text = f"{be} {named}{form.after}"
+
+    def _retargeted(self, turns: Sequence[TurnEffects], target: str) -> list[ToolCall]:
+        house, calls = self._house(), dict[ToolCall, None]()
+        last = next((turn for turn in reversed(turns) if turn.effects), None)
+        for effect in last.meant if last else ():
+            if (effect.entities or effect.choices) and (call := retarget(effect, target, house)):
+                calls[call] = None
+        return list(calls)
+
+    def _other(self, turns: Sequence[TurnEffects], verb: forms.Verb | None, note: ReferenceNote) -> Calls | None:
+        recent = [turn for turn in turns if turn.effects]
+        last = next((effect for effect in reversed(recent[-1].meant) if effect.entities), None) if recent else None
+        if last is None:
+            return None
+        house = self._house()
+        mentioned = [entity for turn in reversed(recent[:-1]) for entity in _entities(turn)]
+        meant = others_than(last, mentioned, house)
+        if len(meant) != 1:
+            return None
+        note.continues = True
+        if verb is not None:
+            tool, domains = _VERBS[verb]
+            return self._switch(verb, tool, meant) if meant[0].domain in domains else None
+        return Calls((call_on(last.call.name, meant, values_of(last.arguments), house),))
+
+    def _correct(self, turns: Sequence[TurnEffects], right: str, note: ReferenceNote) -> Answer | Calls | None:
+        last = turns[-1]
+        actions = [effect for effect in last.meant if effect.is_action]
+        if not any(effect.entities or not effect.is_done for effect in actions):
+            return None
+        house = self._house()
+        if right.casefold() in ("on", "off"):
+            verb: forms.Verb = "on" if right.casefold() == "on" else "off"
+            return self._switch(verb, _VERBS[verb][0], tuple(one for one in _entities(last) if one.domain in _PLAIN))
+        if right and (value := _with_value(actions, right, house)):
+            return Calls((value,))
+        new = [call for effect in actions if (call := retarget(effect, right, house))] if right else []
+        if right and not new:
+            return None
+        reversal = reverse(last, house, self._timers, self._alarms)
+        note.undone = (last,) if last.actions else ()
+        note.addendum, note.reversals = " ".join(reversal.problems), len(reversal.calls)
+        calls = (*reversal.calls, *dict.fromkeys(new))
+        return Calls(calls) if calls else Answer(note.addendum or _NOTHING_CHANGED)
+
+    # --- the turns before
+
+    def _turns(self, run: Run) -> Sequence[TurnEffects]:
+        """The last turns; those of a conversation that was begun elsewhere from its messages."""
+        logged = self._log.turns(run.client, within_s=_REFERS_WITHIN_S)
+        return (logged or tuple(self._turns_of(run.past())))[-_MAX_TURNS_BACK:]
+
+    def _turns_of(self, messages: Iterable[Message]) -> Iterable[TurnEffects]:
+        turn: TurnEffects | None = None
+        for message in messages:
+            if message.role == "user":
+                if turn is not None:
+                    yield turn
+                turn = TurnEffects(self._log.clock())
+            elif turn is not None and message.tool_calls:
+                turn = replace(turn, effects=(*turn.effects, *self._effects_of(message.tool_calls)))
+        if turn is not None:
+            yield turn
+
+    def _effects_of(self, calls: Iterable[ToolCall]) -> Iterable[Effect]:
+        for call in calls:
+            if call.name in catalogue():
+                intent = self._executor.resolve(call).resolution
+                found = (intent.entities, intent.choices) if isinstance(intent, ResolvedIntent) else ((), ())
+                yield Effect(call, *found, sentence="", is_done=not found[1])
+
+    def _note(self, run: Run) -> ReferenceNote:
+        note = run.notes.get(self.name)
+        return note if isinstance(note, ReferenceNote) else ReferenceNote()
+
+
+# Tools that act on one player at a time.
+_SINGLE_PLAYER = frozenset(
+    name for name in ("media_pause", "media_unpause", "media_player_mute", "media_player_unmute")
+)
+
+
+def _calls(calls: Iterable[ToolCall]) -> Calls | None:
+    found = tuple(calls)
+    return Calls(found) if found else None
+
+
+def _writes(effect: Effect) -> bool:
+    """Whether a call writes an item, which would be there twice."""
+    return any(entity.domain == "todo" for entity in effect.entities)
+
+
+def _entities(turn: TurnEffects) -> Entities:
+    """The entities that a turn was about: of "which lights are on?", those that are."""
+    found: dict[str, Entity] = {}
+    for effect in turn.meant:
+        state = effect.arguments.get("state")
+        meant = tuple(entity for entity in effect.entities if state and is_in_state(entity, str(state)))
+        found |= {entity.id: entity for entity in meant or effect.entities}
+    return tuple(found.values())
+
+
+def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], pronoun: forms.Pronoun) -> Entities:
+    """The entities of these domains that "it" or "them" means; none if a timer or an alarm may be meant."""
+    for place in range(len(turns) - 1, -1, -1):
+        turn = turns[place]
+        if any("timer" in effect.call.name or "alarm" in effect.call.name for effect in turn.effects):
+            return ()
+        found = tuple(entity for entity in _entities(turn) if entity.domain in domains)
+        if found:
+            is_one = len(found) == 1 and (pronoun == "both" or not is_plural(found[0].name))
+            return _chained(turns[: place + 1], found) if is_one and pronoun != "it" else found
+    return ()
+
+
+def _chained(turns: Sequence[TurnEffects], found: Entities) -> Entities:
+    """ "Them" after one thing at a time: also those of the turns before with the same call."""
+    tools = {effect.call.name for effect in turns[-1].meant}
+    meant = {entity.id: entity for entity in found}
+    for turn in reversed(turns[:-1]):
+        if {effect.call.name for effect in turn.meant} != tools:
+            break
+        meant |= {entity.id: entity for entity in _entities(turn) if entity.domain == found[0].domain}
+    return tuple(reversed(meant.values()))
+
+
+def _with_value(actions: Sequence[Effect], said: str, house: House) -> ToolCall | None:
+    """The last call with another value: "no, blue"."""
+    entities = actions[-1].entities
+    call = value_call(said, entities, house) if entities else None
+    if call is None or call.name != actions[-1].call.name:
+        return None
+    return replace(call, arguments=json.dumps(json.loads(call.arguments), ensure_ascii=False))

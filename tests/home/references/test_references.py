@@ -1,0 +1,175 @@
+"""Sentences that refer to earlier turns act on what these were about."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.home.intents.room import SpeakerRoom
+from tests.home.conftest import Bench
+from tests.home.references.dialogue import Dialogue, turn_off, turn_on
+
+
+@pytest.fixture
+def talk(bench: Bench) -> Dialogue:
+    return Dialogue(bench)
+
+
+def lights_on(bench: Bench) -> set[str]:
+    lights = (entity for entity in bench.home.house().entities if entity.domain == "light" and entity.state == "on")
+    return {entity.name for entity in lights} - {"Living Room Light", "Hallway Light"}
+
+
+async def test_one_of_the_same_kind_in_another_room_is_added(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    assert await talk.say("and the bedroom one too") == "The bedroom light is on."
+    assert await talk.say("turn it off again") == "The bedroom light is off."
+    assert lights_on(bench) == {"Kitchen Light"}
+
+
+async def test_them_means_everything_that_was_added(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("the same in the bedroom")
+    await talk.say("do that in the office as well")
+    assert lights_on(bench) == {"Kitchen Light", "Bedroom Light", "Desk Lamp"}
+    await talk.say("turn them off")
+    assert lights_on(bench) == set()
+
+
+async def test_a_value_is_set_on_what_was_mentioned(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    await talk.say("make it blue")
+    await talk.say("set it to thirty percent")
+    lamp = bench.entity("light.floor_lamp").attributes
+    assert (lamp["color"], lamp["brightness"]) == ("blue", 30)
+
+
+async def test_turning_it_off_never_unlocks_a_door(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("is the front door locked?", ("get_state", {"name": "front door", "state": "locked"}))
+    await talk.say("turn it off", ("respond", {"message": "What?"}))
+    assert (bench.state("lock.front_door"), talk.asked) == ("locked", [])
+
+
+async def test_them_means_those_that_the_answer_named(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("which lights are on?", ("get_state", {"domain": "light", "state": "on"}))
+    assert await talk.say("turn them off") == "The living room light and the hallway light are off."
+
+
+async def test_a_pronoun_with_a_time_reaches_the_model_as_a_name(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("turn it off in ten minutes", turn_off("kitchen light"))
+    assert talk.read == "turn the kitchen light off"
+    assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
+
+
+async def test_a_command_for_later_names_what_it_is_about(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("half an hour should do", ("start_timer", {"minutes": 30, "conversation_command": "turn it off"}))
+    assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
+
+
+async def test_it_may_be_a_timer_and_is_left_to_the_model_then(talk: Dialogue) -> None:
+    await talk.say("turn on the desk lamp", turn_on("desk lamp"))
+    await talk.say("set a timer for ten minutes", ("start_timer", {"minutes": 10}))
+    assert "cancelled" in await talk.say("turn it off", ("cancel_timer", {}))
+
+
+async def test_more_repeats_a_relative_change(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("dim the desk lamp to 40", ("light_set", {"name": "desk lamp", "brightness": 40}))
+    await talk.say("make it a bit brighter", ("light_set", {"name": "desk lamp", "brightness": 50}))
+    assert await talk.say("more") == "The desk lamp is at 60 percent."
+
+
+async def test_a_correction_reverses_the_wrong_effect(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn off the living room light", turn_off("living room light"))
+    await talk.say("not that one, the hallway light")
+    assert bench.entity("light.living_room").attributes["brightness"] == 80
+    assert bench.state("light.hallway") == "off"
+
+
+async def test_after_a_correction_the_right_thing_is_referred_to(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    await talk.say("no, the office")
+    await talk.say("and the garage too")
+    assert lights_on(bench) == {"Desk Lamp", "Garage Light"}
+    await talk.say("undo")
+    await talk.say("undo")
+    assert lights_on(bench) == set()
+
+
+async def test_a_corrected_value_replaces_the_wrong_one(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("make the desk lamp red", ("light_set", {"name": "desk lamp", "color": "red"}))
+    assert await talk.say("no, blue") == "The desk lamp is blue."
+
+
+async def test_a_correction_after_an_unknown_name_only_does_the_right_thing(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the sauna", turn_on("sauna"))
+    assert await talk.say("I meant the desk lamp") == "The desk lamp is on."
+
+
+async def test_the_other_one_is_the_second_of_two(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    assert await talk.say("and the other one") == "The counter light is on."
+
+
+@pytest.mark.parametrize(
+    ("answer", "on"),
+    [
+        ("the second one", {"Bedside Lamp"}),
+        ("the last one, please", {"Desk Lamp"}),
+        ("the bedroom one", {"Bedside Lamp"}),
+        ("um, the one on the desk", {"Desk Lamp"}),
+        ("the floor lamp and the desk lamp", {"Floor Lamp", "Desk Lamp"}),
+        ("all of them", {"Floor Lamp", "Bedside Lamp", "Desk Lamp"}),
+        ("neither", set()),
+    ],
+)
+async def test_the_answer_to_a_which_question_is_understood(
+    bench: Bench, talk: Dialogue, answer: str, on: set[str]
+) -> None:
+    question = await talk.say("turn on the lamp", turn_on("lamp"))
+    assert question == "Which one: the floor lamp, the bedside lamp or the desk lamp?"
+    await talk.say(answer)
+    assert lights_on(bench) == on
+
+
+async def test_another_command_is_no_answer_to_a_which_question(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the lamp", turn_on("lamp"))
+    await talk.say("turn on the kitchen light", turn_on("kitchen light"))
+    assert lights_on(bench) == {"Kitchen Light"}
+
+
+async def test_references_of_a_conversation_begun_elsewhere_are_read_from_its_messages(bench: Bench) -> None:
+    first = Dialogue(bench)
+    await first.say("turn on the kitchen light", turn_on("kitchen light"))
+    second = Dialogue(bench)
+    second.agent._conversation = first.agent._conversation  # as with a client that sends its history
+    assert await second.say("turn it off") == "The kitchen light is off."
+
+
+async def test_without_an_earlier_turn_a_reference_is_left_to_the_model(talk: Dialogue) -> None:
+    await talk.say("turn it off", ("respond", {"message": "What should I turn off?"}))
+
+
+async def test_toggling_depends_on_the_state(bench: Bench, talk: Dialogue) -> None:
+    assert await talk.say("toggle the kitchen light") == "The kitchen light is on."
+    assert await talk.say("toggle the kitchen light") == "The kitchen light is off."
+
+
+async def test_lights_without_a_place_are_those_of_the_speakers_room(bench: Bench) -> None:
+    talk = Dialogue(bench, SpeakerRoom("bedroom", bench.home.house))
+    assert await talk.say("lights on", ("turn_on", {"domain": "light"})) == (
+        "The bedroom light and the bedside lamp are on."
+    )
+    assert await talk.say("turn off all the lights", ("turn_off", {"domain": "light"})) == "10 lights are off."
+    assert await talk.say("lights on in the office", ("turn_on", {"domain": "light"})) == "10 lights are on."
+
+
+async def test_what_the_speakers_room_lacks_is_looked_for_elsewhere(bench: Bench) -> None:
+    talk = Dialogue(bench, SpeakerRoom("office", bench.home.house))
+    await talk.say("close the blinds", ("turn_off", {"domain": "cover", "device_class": "blind"}))
+    assert bench.state("cover.living_room_blinds") == "closed"
+
+
+async def test_colours_without_a_place_go_to_the_lights_that_have_them(bench: Bench, talk: Dialogue) -> None:
+    reply = await talk.say("make the lights pink", ("light_set", {"color": "pink"}))
+    assert reply == "The floor lamp, the bedside lamp and the desk lamp are pink."
