@@ -15,8 +15,10 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools, resolved_targets
+from edgevox.home.alarms.watches import Watches
 from edgevox.home.intents.clauses import CommandClauses
 from edgevox.home.intents.resolution import ResolvedIntent, normalize_arguments
+from edgevox.home.intents.timer_rules import TimerRules
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
@@ -70,7 +72,9 @@ class OfferedTools:
         alarms, hooks = Alarms(time.time), default_slm_hooks(executor.registry.only_reads)
         if not self.has_home_tools or self.house is None:
             return hooks
-        return (*hooks, CommandClauses(executor, self._house, Timers(time.time), alarms.now))
+        timers = Timers(time.time)
+        rules = TimerRules(timers, alarms, Watches(time.time))
+        return (*hooks, rules, CommandClauses(executor, self._house, timers, alarms))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""

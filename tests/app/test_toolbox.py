@@ -156,9 +156,9 @@ async def test_timeouts_are_the_settings_and_a_single_tools_own_goes_first(folde
 async def test_hooks_are_the_homes_and_those_of_the_plugins_while_it_is_open(folders: Folders) -> None:
     toolbox = Toolbox(settings_of(), folders, sources=[source("bell", bell)])
     async with toolbox:
-        assert [hook.name for hook in toolbox.hooks] == ["command_clauses", "hook"]
+        assert [hook.name for hook in toolbox.hooks] == ["timer_rules", "command_clauses", "hook"]
         assert "ring_bell" in toolbox.registry
-    assert [hook.name for hook in toolbox.hooks] == ["command_clauses"]
+    assert [hook.name for hook in toolbox.hooks] == ["timer_rules", "command_clauses"]
     assert toolbox.registry.names == HOME_TOOLS
 
 

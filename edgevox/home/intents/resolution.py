@@ -39,10 +39,11 @@ _Proposals: TypeAlias = Iterator[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedIntent(Resolution):
-    """A home call with the entities to act on, and the area to clean."""
+    """A home call with the entities to act on, and the area to clean; `agreed` is the question of a later call."""
 
     entities: Entities = ()
     area: Area | None = None
+    agreed: str = ""
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
