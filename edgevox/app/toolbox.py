@@ -14,6 +14,7 @@ from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tools
 from edgevox.home.alarms.alarms import ALARMS_FILE
+from edgevox.home.alarms.scheduled import ScheduledCommands
 from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
@@ -64,6 +65,7 @@ class Toolbox:
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, folders.state / ALARMS_FILE, sun_times=SunTimes(self._location))
         self.watches = Watches(time.time, folders.state / WATCHES_FILE)
+        self.scheduled = ScheduledCommands(self.timers, self.alarms, self.watches)
         self.agenda = AlarmSchedule(
             self.timers, self.alarms, self.watches, self.home.house, steady=BootClock.of_machine()
         )

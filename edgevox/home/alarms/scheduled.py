@@ -5,6 +5,7 @@ They are listed and cancelled together: a person does not know how each is store
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,12 +13,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from edgevox.core.errors import InvalidArguments, describe_faults
+from edgevox.core.events import RingKind
 from edgevox.core.languages import counted, duration, listed
 from edgevox.core.words import Words
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarm_handlers import at_phrase, label_words
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.timers import Timers
+from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.alarms.watches import Condition, Watches, WatchKind
 from edgevox.home.entities import HomeError, House
 from edgevox.home.phrasing import brief, sentence
@@ -40,6 +42,17 @@ class ScheduledCommand:
     kind: Literal["timer", "schedule", "watch"]
     text: str
     phrase: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledEntry:
+    """One entry of the list that programs get; `due_s` is None for a watch and for a paused timer."""
+
+    id: str
+    kind: RingKind
+    due_s: float | None
+    text: str
+    when: str
 
 
 class ScheduledCommands:
@@ -71,6 +84,28 @@ class ScheduledCommands:
         ]
         watches = [ScheduledCommand(watch.id, "watch", watch.text, watch.promise) for watch in self._watches.all()]
         return (*delayed, *schedules, *watches)
+
+    def entries(self) -> tuple[ScheduledEntry, ...]:
+        """All that is set: timers, alarms, reminders, schedules and watches, the next one first."""
+        timers = [
+            ScheduledEntry(
+                timer.id,
+                "timer",
+                None if timer.is_paused else timer.due_s,
+                timer.command or timer.called,
+                _timer_phrase(timer),
+            )
+            for timer in self._timers.all()
+        ]
+        alarms = [
+            ScheduledEntry(
+                alarm.id, alarm.kind, self._alarms.rings_s(alarm), alarm.label, at_phrase(alarm, self._alarms)
+            )
+            for alarm in self._alarms.all()
+        ]
+        timed = sorted((*timers, *alarms), key=lambda entry: entry.due_s or math.inf)
+        watches = (ScheduledEntry(watch.id, "watch", None, watch.text, watch.promise) for watch in self._watches.all())
+        return (*timed, *watches)
 
     def matching(self, wanted: Words) -> tuple[ScheduledCommand, ...]:
         """Those with these words; all of them without words."""
@@ -154,6 +189,10 @@ def run_alarm(alarms: Alarms, scheduled: ScheduledCommands, tool: str, arguments
         others = scheduled.status(with_timers=False)
         return others if others and answer == alarm_handlers.NOTHING_SET else f"{answer} {others}".rstrip()
     return answer
+
+
+def _timer_phrase(timer: Timer) -> str:
+    return "paused" if timer.is_paused else f"{duration(timer.length_s)} timer".replace("s timer", " timer")
 
 
 def _promised(one: ScheduledCommand) -> str:

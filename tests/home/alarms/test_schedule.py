@@ -95,7 +95,7 @@ def test_a_timer_extended_while_ringing_is_not_done(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("kind", ["timer", "alarm", "reminder"])
-def test_a_snoozed_entry_rings_again(machine: Machine, kind: Kind) -> None:
+def test_a_snoozed_entry_rings_again(machine: Machine, kind: Literal["timer", "alarm", "reminder"]) -> None:
     if kind == "timer":
         machine.timers.start(60)
     else:
