@@ -29,8 +29,10 @@ _SUN_WORDS = r"(?:sun ?(?:set|rise|down|up)|dusk|dawn|nightfall|daybreak)"
 NAMES_SUN = pattern(rf"\b(?:at|before|after|around|until|till|by|from) (?:the )?{_SUN_WORDS}\b")
 # Repetitions that are no days of the week, and would be ignored otherwise.
 _OTHER_REPEAT = pattern(
-    r"\b(?:every|each) (?:other|second|third|few|half|couple|\d+|two|three|four|five|six|ten|fifteen|twenty|thirty|"
-    r"hour|minute|month|year|fortnight)\b|\b(?:hourly|monthly|once an? (?:hour|month))\b"
+    r"\b(?:every|each) (?:(?:other|second|third|few|half|couple of|half an|\d+|two|three|four|five|six|eight|ten|"
+    r"twelve|fifteen|twenty|thirty|forty) )?(?:minute|hour|month|year|fortnight)s?\b|"
+    r"\b(?:every|each) (?:other|second|third|few|couple of|\d+|two|three|four|five|six) (?:day|night|week|evening|"
+    r"morning|\w+day)s?\b|\b(?:hourly|monthly|once an? (?:hour|month))\b"
 )
 _BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
 _HAS_UNIT = pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
@@ -56,6 +58,8 @@ class TimeClause:
 
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
+    if _OTHER_REPEAT.search(text):
+        return TimeClause(text, problem=_NO_REPEAT)
     try:
         if NAMES_SUN.search(text):
             return _split_sun_time(text, now, sun_times)
@@ -67,7 +71,7 @@ def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
             return _clause(command, said, expression, now, sun_times)
     except (PastTime, NoLocation) as error:
         return TimeClause(text, problem=error.message)
-    return TimeClause(text, problem=_NO_REPEAT if _OTHER_REPEAT.search(text) else "")
+    return TimeClause(text)
 
 
 def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, int, str] | None:
