@@ -6,7 +6,7 @@ A condition is resolved when it is said: to entities, and to a state or a limit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edgevox.core.languages import listed
@@ -31,10 +31,9 @@ _TELL_FIRST = pattern(rf"^{POLITE}(?:{_TELL}) (?P<every>{_EVERY})?(?P<once>{_ONC
 _REMIND_FIRST = pattern(
     rf"^{POLITE}{_REMIND} (?:to |about |of )?(?P<task>.+?),? (?P<every>{_EVERY})?(?P<once>{_ONCE})? (?P<condition>.+)$"
 )
-_CONDITION_FIRST = pattern(
-    rf"^{POLITE}(?P<every>{_EVERY})?(?P<once>{_ONCE})? (?P<condition>.+?)(?:,| then|,? please)* "
-    rf"(?:(?P<tell>(?:then )?(?:please )?(?:{_TELL}))|(?:then )?(?:please )?{_REMIND} (?:to |about |of )?(?P<task>.+)|"
-    rf"(?P<command>(?:then |please )*{ACTIONS}\b.+))$"
+_CONDITION_FIRST = pattern(rf"^{POLITE}(?P<every>{_EVERY})?(?P<once>{_ONCE})? (?P<rest>.+)$")
+_REQUEST = pattern(
+    rf"^(?:then |please )*(?:(?P<tell>{_TELL})|{_REMIND} (?:to |about |of )?(?P<task>.+)|(?P<command>{ACTIONS}\b.+))$"
 )
 _COMMAND_FIRST = pattern(
     rf"^(?P<command>{POLITE}{ACTIONS}\b.+?),? (?P<every>{_EVERY})?(?P<once>{_ONCE})? (?P<condition>.+)$"
@@ -132,19 +131,29 @@ class ConditionalRequest:
 
 def split_condition(text: str) -> ConditionalRequest | None:
     """Separate a request from its condition; None for a sentence that has none of a form that is known."""
-    for form in (_TELL_FIRST, _REMIND_FIRST, _CONDITION_FIRST, _COMMAND_FIRST):
-        found = form.match(text)
-        parts = found.groupdict() if found else {}
-        if not (parts.get("every") or parts.get("once")):
-            continue
-        condition = parts["condition"].strip(" ,")
-        is_if = (parts["once"] or "").casefold() == "if"
-        if is_if and not any(change.search(condition) for change in (_IS_CHANGE, _LIMIT, _BY_SOMEONE)):
-            continue  # "tell me if the door is open" asks about now
-        if is_known_form(condition):
-            command, task = (parts.get(name) or "" for name in ("command", "task"))
-            return ConditionalRequest(condition, command.strip(" ,"), task.strip(" ,"), bool(parts["every"]))
-    return None
+    return next(filter(None, map(_request, _splits(text))), None)
+
+
+def _splits(text: str) -> Iterator[dict[str, str | None]]:
+    """The parts of every way to read a text as a condition and a request."""
+    for form in (_TELL_FIRST, _REMIND_FIRST, _COMMAND_FIRST):
+        if found := form.match(text):
+            yield found.groupdict()
+    if found := _CONDITION_FIRST.match(text):
+        words = found["rest"].split()
+        for end in range(2, len(words)):  # "when the garage light turns on turn off …"
+            if request := _REQUEST.match(" ".join(words[end:])):
+                yield {**found.groupdict(), **request.groupdict(), "condition": " ".join(words[:end])}
+
+
+def _request(parts: dict[str, str | None]) -> ConditionalRequest | None:
+    condition = (parts["condition"] or "").strip(" ,").removesuffix(" then").rstrip(" ,")
+    is_if = (parts["once"] or "").casefold() == "if"
+    is_change = any(change.search(condition) for change in (_IS_CHANGE, _LIMIT, _BY_SOMEONE))
+    if not (parts["every"] or parts["once"]) or not is_known_form(condition) or (is_if and not is_change):
+        return None  # "tell me if the door is open" asks about now
+    command, task = ((parts.get(name) or "").strip(" ,") for name in ("command", "task"))
+    return ConditionalRequest(condition, command, task, bool(parts["every"]))
 
 
 def is_known_form(condition: str) -> bool:

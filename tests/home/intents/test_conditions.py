@@ -20,6 +20,10 @@ from edgevox.home.intents.conditions import ConditionalRequest, resolve_conditio
             "whenever the tv turns off turn on the lamp",
             ConditionalRequest("the tv turns off", "turn on the lamp", "", True),
         ),
+        (
+            "when the garage light turns on turn off the hall light",
+            ConditionalRequest("the garage light turns on", "turn off the hall light"),
+        ),
         ("turn off the fan once it drops below 20", ConditionalRequest("it drops below 20", "turn off the fan")),
     ],
 )
