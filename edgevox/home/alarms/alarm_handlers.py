@@ -98,9 +98,15 @@ def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
 def _timer_status(timers: Timers, arguments: Mapping[str, Any]) -> str:
     found = _matching_timers(timers, arguments)
     names = _names(timers, found)
-    parts = [f"{names[timer.id]} {_state(timers, timer)}" for timer in found[:_MAX_NAMED_TIMERS]]
+    parts = [_status_of(timers, timer, names[timer.id]) for timer in found[:_MAX_NAMED_TIMERS]]
     more = f", and there are {len(found) - _MAX_NAMED_TIMERS} more" if len(found) > _MAX_NAMED_TIMERS else ""
     return sentence(listed(parts, "and") + more)
+
+
+def _status_of(timers: Timers, timer: Timer, name: str) -> str:
+    if timer.command and not timer.is_paused and not timer.is_due(timers.now_s()):
+        return f"in {_left(timers, timer)} I will {brief(timer.command)}"
+    return f"{name} {_state(timers, timer)}"
 
 
 def _state(timers: Timers, timer: Timer) -> str:
