@@ -31,7 +31,14 @@ from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.conditions import ConditionalRequest, resolve_condition, split_condition
 from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
-from edgevox.home.intents.time_clauses import ACTIONS, LEADS_WITH_ACTION, NAMES_SUN, split_length, split_time
+from edgevox.home.intents.time_clauses import (
+    ACTIONS,
+    LEADS_WITH_ACTION,
+    NAMES_SUN,
+    OTHER_REPEAT,
+    split_length,
+    split_time,
+)
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
 from edgevox.tools.executor import ToolExecutor
@@ -233,7 +240,7 @@ class CommandClauses(Hook):
             if clauses.condition and not request.command:
                 return Calls((_watch_call("", clauses.condition, request),))
         # The tool of a plugin may know what the home does not.
-        is_certain = clauses.request or NAMES_SUN.search(run.text)
+        is_certain = clauses.request or NAMES_SUN.search(run.text) or OTHER_REPEAT.search(run.text)
         if clauses.problem and is_certain and catalogue().keys() >= set(self._executor.registry.names):
             return Answer(clauses.problem)
         if _REST_OF in clauses.command:

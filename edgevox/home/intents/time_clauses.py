@@ -28,7 +28,7 @@ _IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|st
 _SUN_WORDS = r"(?:sun ?(?:set|rise|down|up)|dusk|dawn|nightfall|daybreak)"
 NAMES_SUN = pattern(rf"\b(?:at|before|after|around|until|till|by|from) (?:the )?{_SUN_WORDS}\b")
 # Repetitions that are no days of the week, and would be ignored otherwise.
-_OTHER_REPEAT = pattern(
+OTHER_REPEAT = pattern(
     r"\b(?:every|each) (?:(?:other|second|third|few|half|couple of|half an|\d+|two|three|four|five|six|eight|ten|"
     r"twelve|fifteen|twenty|thirty|forty) )?(?:minute|hour|month|year|fortnight)s?\b|"
     r"\b(?:every|each) (?:other|second|third|few|couple of|\d+|two|three|four|five|six) (?:day|night|week|evening|"
@@ -58,7 +58,7 @@ class TimeClause:
 
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
-    if _OTHER_REPEAT.search(text):
+    if OTHER_REPEAT.search(text):
         return TimeClause(text, problem=_NO_REPEAT)
     try:
         if NAMES_SUN.search(text):

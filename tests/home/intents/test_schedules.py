@@ -52,6 +52,12 @@ async def test_a_time_of_the_sun_without_a_location_names_the_setting(bench: Ben
     assert not bench.timers.all()
 
 
+async def test_a_repetition_that_is_no_day_of_the_week_is_refused_without_the_model(bench: Bench) -> None:
+    talk = Talk(bench, ("start_timer", {"hours": 2, "conversation_command": "turn on the fan"}))
+    assert "days of the week only" in (await talk.say("turn on the fan every two hours")).reply
+    assert (talk.model.requests, bench.timers.all()) == ([], ())
+
+
 async def test_scheduled_commands_are_listed_and_cancelled(bench: Bench) -> None:
     await Talk(bench, LIGHTS_OFF).say("turn off the lights at ten every weekday")
     await Talk(bench, ("turn_off", {"name": "tv"})).say("turn off the tv in ten minutes")
