@@ -20,8 +20,7 @@ from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home
 from edgevox.home.entities import Location
-from edgevox.home.intents.clauses import CommandClauses
-from edgevox.home.intents.timer_rules import TimerRules
+from edgevox.home.hooks import assistant_hooks
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
@@ -104,10 +103,9 @@ class Toolbox:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hook of the home, and those of the running plugins; valid after `start`."""
-        clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms)
-        rules = TimerRules(self.timers, self.alarms, self.watches)
-        return (rules, clauses, *self.plugins.hooks)
+        """The hooks of the assistant, and those of the running plugins; valid after `start`."""
+        own = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches)
+        return (*own, *self.plugins.hooks)
 
     @property
     def unknown_names(self) -> tuple[str, ...]:

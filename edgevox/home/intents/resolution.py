@@ -15,6 +15,7 @@ from edgevox.core.languages import listed
 from edgevox.core.types import JsonObject
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
+from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.relative import STEP
 from edgevox.home.phrasing import sentence, the
@@ -57,9 +58,16 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
             entities = _lit(entities)
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
-        return ResolvedIntent(normalized, answer=Speech(sentence(error.message)))
-    question = confirmation_question(tool, entities)
-    return ResolvedIntent(normalized, _targets(tool, normalized, entities), question, None, entities, area)
+        answer = Speech(sentence(error.message))
+        return ResolvedIntent(normalized, answer=answer, summary=call_phrase(tool, normalized))
+    return ResolvedIntent(
+        normalized,
+        _targets(tool, normalized, entities),
+        confirmation_question(tool, entities),
+        summary=call_phrase(tool, normalized, entities, area),
+        entities=entities,
+        area=area,
+    )
 
 
 def _lit(lights: Entities) -> Entities:
