@@ -14,8 +14,12 @@ from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tools
 from edgevox.home.alarms.alarms import ALARMS_FILE
+from edgevox.home.alarms.scheduled import ScheduledCommands
+from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
+from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home
+from edgevox.home.entities import Location
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.room import SpeakerRoom
 from edgevox.home.references.effects import EffectLog
@@ -62,13 +66,18 @@ class Toolbox:
     ) -> None:
         self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
-        self.alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+        self.alarms = Alarms(time.time, folders.state / ALARMS_FILE, sun_times=SunTimes(self._location))
+        self.watches = Watches(time.time, folders.state / WATCHES_FILE)
+        self.scheduled = ScheduledCommands(self.timers, self.alarms, self.watches)
         self.effects = EffectLog(time.time, forgettings)
-        self.agenda = AlarmSchedule(self.timers, self.alarms, steady=BootClock.of_machine())
+        self.agenda = AlarmSchedule(
+            self.timers, self.alarms, self.watches, self.home.house, steady=BootClock.of_machine()
+        )
         self.stats = stats or ToolStats(folders.state)
         self.registry = ToolRegistry()
         self.not_offered: dict[str, str] = {}
         self._settings = settings.tools
+        self._home_settings = settings.home
         self._add_built_in(folders, transcribe)
         self.plugins = Plugins(
             self.registry,
@@ -100,7 +109,7 @@ class Toolbox:
     @property
     def hooks(self) -> tuple[Hook, ...]:
         """The hooks of the assistant, and those of the running plugins; valid after `start`."""
-        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.effects)
+        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self.effects)
         return (*hooks, *self.plugins.hooks)
 
     def hooks_in(self, room: str) -> tuple[Hook, ...]:
@@ -144,6 +153,11 @@ class Toolbox:
     async def __aexit__(self, *_exc_info: object) -> None:
         await self.stop()
 
+    def _location(self) -> Location | None:
+        """The place of the home: that of the settings, or the one that the backend knows."""
+        latitude, longitude = self._home_settings.latitude, self._home_settings.longitude
+        return self.home.location if latitude is None or longitude is None else Location(latitude, longitude)
+
     def _mcp_servers(self, settings: McpSettings, folders: Folders) -> tuple[ServerSpec, ...]:
         try:
             return configured_servers(settings, folders)
@@ -153,7 +167,7 @@ class Toolbox:
 
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings
-        self._add(home_tools(self.home, self.timers, self.alarms, now=self.alarms.now))
+        self._add(home_tools(self.home, self.timers, self.alarms, self.alarms.now, self.watches))
         self._add(knowledge_tools(self.alarms.now))
         if tools.documents is None:
             self._leave_out(CORPUS_TOOLS, "no document folder is set (tools.documents)")

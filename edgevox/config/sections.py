@@ -118,6 +118,12 @@ class HomeSettings(Section):
     max_things: int = key(
         60, "how many entities the prompt lists at most; of a larger home, the relevant ones", ge=10, le=1000
     )
+    latitude: float | None = key(
+        None, "degrees north, for sunrise and sunset; default: that of Home Assistant", ge=-90, le=90, example=52.52
+    )
+    longitude: float | None = key(
+        None, "degrees east, for sunrise and sunset; default: that of Home Assistant", ge=-180, le=180, example=13.4
+    )
 
 
 class MqttSettings(Section):

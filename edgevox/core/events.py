@@ -19,7 +19,7 @@ TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "interrupted", "cancelled", "failed"]
 SoundDevice: TypeAlias = Literal["microphone", "loudspeaker"]
 Attention: TypeAlias = Literal["asleep", "awake", "muted"]
-RingKind: TypeAlias = Literal["timer", "alarm", "reminder"]
+RingKind: TypeAlias = Literal["timer", "alarm", "reminder", "schedule", "watch"]
 RingEnd: TypeAlias = Literal["stopped", "snoozed", "answered", "obeyed", "given_up", "cancelled", "shut_down"]
 
 
@@ -320,11 +320,11 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class DueAlarm:
-    """A timer, alarm or reminder that is due.
+    """A timer, alarm, reminder, schedule or watch that is due.
 
-    `label` is the name of a timer or alarm, or the task of a reminder, and may be "". `due_s` is the due time
-    in seconds since 1970. `command` is run when a timer ends, usually "". `called` is the spoken name of a
-    timer: "10 minute timer".
+    `label` is the name of a timer or alarm, the task of a reminder, or what a watch tells, and may be "". `due_s` is
+    the due time in seconds since 1970. `command` is run when it is due, usually "", and `agreed` the question about it
+    that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer".
     """
 
     id: str
@@ -333,3 +333,4 @@ class DueAlarm:
     due_s: float
     command: str = ""
     called: str = "timer"
+    agreed: str = ""

@@ -46,6 +46,7 @@ class Schedule(Protocol):
     """Timers, alarms and reminders: edgevox.home.alarms.AlarmSchedule. Every method may raise StateError."""
 
     def correct_clock_jump(self) -> None: ...
+    def observe(self) -> None: ...
     def next_s(self) -> float | None: ...
     def due(self) -> tuple[DueAlarm, ...]: ...
     def announcement(self, due: DueAlarm, now_s: float) -> str: ...
@@ -66,6 +67,11 @@ class _Ring:
     """How often it has sounded."""
     is_announced: bool = False
     error: str = ""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it only runs a command, every day perhaps: the answer to that is heard."""
+        return self.runs_command and self.due.kind in ("schedule", "watch")
 
 
 class AlarmPlayer:
@@ -137,6 +143,7 @@ class AlarmPlayer:
             return
         self._looked_s = self._clock()
         try:
+            self._schedule.observe()
             due, self._next_s = await asyncio.to_thread(self._due)
         except StateError as error:
             self._complain(error)
@@ -159,7 +166,7 @@ class AlarmPlayer:
 
     def _ring_of(self, due: DueAlarm) -> _Ring:
         late_s = self._wall_clock() - due.due_s
-        most_rounds = math.inf if due.kind == "alarm" else ROUNDS
+        most_rounds = {"alarm": math.inf, "watch": 1}.get(due.kind, ROUNDS)
         return _Ring(
             due,
             since_s=self._clock(),
@@ -194,7 +201,12 @@ class AlarmPlayer:
 
     async def _sound(self) -> None:
         """Play one round: the tone and the announcements."""
+        for ring in [ring for ring in self._rings.values() if ring.is_silent]:
+            self._announced(ring)
+            await self._end(ring, "obeyed")
         rings = list(self._rings.values())
+        if not rings:
+            return
         self._alarm_state.ring([ring.due for ring in rings])
         announcements = [self._announced(ring) for ring in rings if ring.rounds % _ANNOUNCED_EVERY == 0]
         if announcements:
@@ -274,7 +286,7 @@ class AlarmPlayer:
             self._unnoted.add(due)
         self._drop(ring, how, minutes)
         if how == "obeyed":
-            task = asyncio.create_task(self._run_command(due.command))
+            task = asyncio.create_task(self._run_command(due))
             self._command_tasks.add(task)
             task.add_done_callback(self._command_tasks.discard)
 
@@ -285,9 +297,10 @@ class AlarmPlayer:
                 RingEnded(ring_id=ring.due.id, kind=ring.due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
             )
 
-    async def _run_command(self, command: str) -> None:
-        with suppress(EdgevoxError):  # reported by TurnEnded
-            await self._pipeline.answer(command, Turn(), "timer")
+    async def _run_command(self, due: DueAlarm) -> None:
+        turn = Turn()
+        with suppress(EdgevoxError), self._pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
+            await self._pipeline.answer(due.command, turn, "timer")
 
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""

@@ -100,6 +100,8 @@ class ConfirmationDialog:
         self.open: OpenQuestion | None = None
         self._publish = publish
         self._channels = Counter(channels)
+        self._agreed: dict[str, str] = {}
+        """Questions that were answered before their turn, by turn."""
         self._say: Say | None = None
         self._language = ENGLISH
         self._listens = asyncio.Event()
@@ -121,6 +123,15 @@ class ConfirmationDialog:
             self._channels -= Counter([channel])
 
     @contextmanager
+    def agreed(self, turn: Turn, question: str) -> Iterator[None]:
+        """Grant this question in this turn: it was answered with yes when the command was set up."""
+        self._agreed[turn.id] = question
+        try:
+            yield
+        finally:
+            del self._agreed[turn.id]
+
+    @contextmanager
     def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
         """Ask questions aloud while the block runs; answers are in `language`."""
         self._say, self._language = say, language
@@ -131,6 +142,8 @@ class ConfirmationDialog:
 
     async def __call__(self, pending: PendingConfirmation, turn: Turn) -> Agreement:
         """Ask, and wait for the first answer until the question expires."""
+        if pending.level == "voice" and pending.question == self._agreed.get(turn.id):
+            return Agreement(granted=True, why="the user said yes before")
         if not self._channels:
             return _no(_NOBODY)
         loop = asyncio.get_running_loop()

@@ -14,6 +14,7 @@ from edgevox.eval.expectation import ITEMS, STATE, Expectation, Facts, Range, Sc
 from edgevox.eval.reply_check import has_words
 from edgevox.eval.values import same_value
 from edgevox.home import Alarms, DemoHome, Timers, home_tools
+from edgevox.home.alarms.watches import Watches
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.references.effects import EffectLog
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
@@ -58,18 +59,19 @@ class LiveHome:
         self.home = DemoHome()
         self.timers = Timers(lambda: now_s)
         self.alarms = Alarms(lambda: now_s, zone=UTC)
+        self.watches = Watches(lambda: now_s)
         self._now = setup.now
         self._effects = EffectLog(lambda: now_s)
         for entity_id, facts in setup.before.items():
             self.home.set_facts(entity_id, facts)
         for item in setup.scheduled:
             self._schedule(item)
-        tools = home_tools(self.home, self.timers, self.alarms, now=self.alarms.now)
+        tools = home_tools(self.home, self.timers, self.alarms, self.alarms.now, self.watches)
         self.executor = ToolExecutor(ToolRegistry((*tools, *own_tools)))
 
     def hooks(self) -> tuple[Hook, ...]:
         """Return the assistant's hooks for this home."""
-        return assistant_hooks(self.executor, self.home, self.timers, self.alarms, self._effects)
+        return assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self._effects)
 
     async def snapshot(self) -> Snapshot:
         """Return the present state."""
@@ -104,7 +106,12 @@ class LiveHome:
             for timer in self.timers.all()
         )
         alarms = (
-            ScheduledItem(alarm.kind, alarm.rings(UTC).replace(tzinfo=None), alarm.label, alarm.repeat)
+            ScheduledItem(
+                "command" if alarm.kind == "schedule" else alarm.kind,
+                alarm.rings(UTC).replace(tzinfo=None),
+                alarm.label,
+                alarm.repeat,
+            )
             for alarm in self.alarms.all()
         )
         return (*timers, *alarms)

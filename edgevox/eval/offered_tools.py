@@ -15,6 +15,7 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
+from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Action, ListItem
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
@@ -73,7 +74,8 @@ class OfferedTools:
         if not self.has_home_tools or self.house is None:
             return default_slm_hooks(executor.registry.only_reads)
         home = _UnchangedHome(self.house)
-        return assistant_hooks(executor, home, Timers(time.time), Alarms(time.time), EffectLog(time.time))
+        timers, alarms, watches = Timers(time.time), Alarms(time.time), Watches(time.time)
+        return assistant_hooks(executor, home, timers, alarms, watches, EffectLog(time.time))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""

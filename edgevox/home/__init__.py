@@ -9,6 +9,7 @@ from edgevox.core.state_file import WordStore
 from edgevox.home.alarms.alarms import ALARMS_FILE, Alarm, Alarms
 from edgevox.home.alarms.schedule import AlarmSchedule
 from edgevox.home.alarms.timers import TIMERS_FILE, Timers
+from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.demo import HOME_FILE, DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, forget_items
 from edgevox.home.entities import Action, Area, ConnectedHome, Entity, Floor, Home, HomeError, House, ListItem, Verb
@@ -50,6 +51,7 @@ __all__ = [
 WORD_STORES = (
     WordStore(TIMERS_FILE, "timers", lambda path, is_forgotten: Timers(time.time, path).forget_words(is_forgotten)),
     WordStore(ALARMS_FILE, "timers", lambda path, is_forgotten: Alarms(time.time, path).forget_words(is_forgotten)),
+    WordStore(WATCHES_FILE, "timers", lambda path, is_forgotten: Watches(time.time, path).forget_words(is_forgotten)),
     WordStore(HOME_FILE, "things", lambda path, is_forgotten: DemoHome(path).forget_words(is_forgotten)),
     WordStore(LISTS_FILE, "things", forget_items),
 )

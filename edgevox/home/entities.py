@@ -68,6 +68,14 @@ class ListItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Location:
+    """The place of a home, in degrees north and east."""
+
+    latitude: float
+    longitude: float
+
+
+@dataclass(frozen=True, slots=True)
 class House:
     """A snapshot of a home."""
 
@@ -147,6 +155,10 @@ class ConnectedHome(Home, Protocol):
     @property
     def problem(self) -> str:
         """Why the home cannot be reached, with what to do about it; "" while it is connected."""
+
+    @property
+    def location(self) -> Location | None:
+        """The place of the home, if the backend knows it; may be read in any thread."""
 
 
 class HomeError(ToolError):

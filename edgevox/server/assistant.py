@@ -24,6 +24,7 @@ from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
+from edgevox.home.alarms.scheduled import ScheduledCommands
 from edgevox.home.entities import ConnectedHome
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import Caller
@@ -67,6 +68,7 @@ class DashboardTools(Protocol):
     """The parts of the toolbox that the dashboard shows."""
 
     home: ConnectedHome
+    scheduled: ScheduledCommands
     registry: ToolRegistry
     stats: ToolStats
     not_offered: dict[str, str]

@@ -25,6 +25,7 @@ from edgevox.models import ModelStore, load_manifest
 from edgevox.server.http.auth import page_token, token_file
 from tests.app.harness import BOUND_S, Model
 
+COFFEE_ON = '[turn_on(name="coffee machine")]'
 COFFEE_OFF = '[turn_off(name="coffee machine")]'
 UNLOCK = '[turn_off(name="front door", domain="lock")]'
 
@@ -41,6 +42,11 @@ class Server:
     async def call(self, tool: str, **arguments: Any) -> str:
         async with self.http.post("/v1/tools/call", json={"name": tool, "arguments": arguments}) as answer:
             return str((await answer.json())["speech"])
+
+    async def say(self, text: str) -> str:
+        body = {"model": "default", "messages": [{"role": "user", "content": text}]}
+        async with self.http.post("/v1/chat/completions", json=body) as answer:
+            return str((await answer.json())["choices"][0]["message"]["content"])
 
     async def state(self, entity_id: str) -> str:
         async with self.http.get("/v1/home") as answer:
@@ -124,3 +130,28 @@ async def test_a_command_that_was_missed_while_the_server_was_off_is_reported_an
         assert (await server.until(RingEnded)).how == "given_up"
         assert not [event for event in server.events if isinstance(event, TurnEnded)]
         assert Timers(time.time, folders.state / TIMERS_FILE).all() == ()
+
+
+async def test_what_is_set_is_listed_and_cancelled_over_http(folders: Folders) -> None:
+    async with serving(folders) as server:
+        await server.call("start_timer", minutes=10, conversation_command="turn off the tv")
+        await server.call("set_reminder", task="close the blinds", time="every day at noon", runs=True)
+        async with server.http.get("/v1/schedule") as answer:
+            entries = (await answer.json())["data"]
+        shown = {(entry["kind"], entry["text"]): entry for entry in entries}
+        assert set(shown) == {("timer", "turn off the tv"), ("schedule", "close the blinds")}
+        path = f"/v1/schedule/{shown['schedule', 'close the blinds']['id']}"
+        for expected in (200, 404):
+            async with server.http.delete(path) as answer:
+                assert answer.status == expected
+        assert await server.call("alarm_status", name="schedules") == "I will turn off the tv in 10 minutes."
+
+
+async def test_a_watch_runs_its_command_when_the_home_changes(folders: Folders) -> None:
+    async with serving(folders, [COFFEE_ON, COFFEE_OFF, COFFEE_OFF]) as server:
+        await server.say("turn on the coffee machine")
+        await server.say("turn off the coffee machine when the garage light turns on")
+        assert await server.state("switch.coffee_machine") == "on"
+        server.events.clear()
+        await server.call("turn_on", name="garage light")
+        assert (await server.until(TurnEnded)).reply == "The coffee machine is off."

@@ -14,6 +14,8 @@ from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.core.types import ToolCall
 from edgevox.home import DemoHome, catalogue
+from edgevox.home.alarms.sun import NoLocation
+from edgevox.home.entities import Location
 from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
@@ -56,6 +58,15 @@ def test_without_settings_there_are_the_home_tools(folders: Folders) -> None:
     assert isinstance(toolbox.home, DemoHome)
     assert set(toolbox.not_offered) == {"search_corpus", "list_corpora", "transcribe_audio"}
     assert not folders.state.exists()
+
+
+def test_the_place_of_the_home_comes_from_the_settings_or_the_home(folders: Folders) -> None:
+    home = DemoHome()
+    located = Toolbox(settings_of(home={"latitude": 52.5, "longitude": 13.4}), folders, home=home, sources=[])
+    assert located.alarms.sun_times.location() == Location(52.5, 13.4)
+    unknown = Toolbox(settings_of(), folders, home=home, sources=[])
+    with pytest.raises(NoLocation, match=r"home\.latitude"):
+        unknown.alarms.sun_times.location()
 
 
 def test_documents_and_sound_files_are_offered_where_their_folders_are_set(folders: Folders, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
 from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
 from edgevox.dialogue.earcons import RATE_HZ, timer_chime
-from edgevox.home import AlarmSchedule, DueAlarm
+from edgevox.home import AlarmSchedule, DueAlarm, Entity, House
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
+from edgevox.home.alarms.watches import Condition, Watches
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from tests.dialogue.fake_time import FakeTime
 from tests.dialogue.stage import BOUND_S, Ponderer, Unducked
@@ -32,8 +33,14 @@ class Flaky(AlarmSchedule):
 
     is_out_of_reach = False
 
-    def __init__(self, timers: Timers, alarms: Alarms) -> None:
-        super().__init__(timers, alarms)
+    def __init__(
+        self,
+        timers: Timers,
+        alarms: Alarms,
+        watches: Watches | None = None,
+        house: Callable[[], House] = lambda: House(()),
+    ) -> None:
+        super().__init__(timers, alarms, watches, house)
         self.taken: set[str] = set()
         """Those that another process ends first."""
 
@@ -433,6 +440,34 @@ async def test_cancel_is_for_the_turn() -> None:
 
 
 # --- timers that do something
+
+
+async def test_a_schedule_runs_its_command_without_a_chime_and_waits_for_the_next_day() -> None:
+    home = Home(["The oven is off."])
+    at = home.alarms.now() + timedelta(minutes=5)
+    home.alarms.set("schedule", at, label="turn off the oven", repeat=(0, 1, 2, 3, 4, 5, 6))
+    async with home.ringing():
+        await home.time.pass_by(301)
+        await home.until(TurnEnded)
+    assert (home.sounds, home.ended) == (["voice"], ["obeyed"])
+    assert home.synthesizer.spoken == ["The oven is off."]
+    [alarm] = home.alarms.all()
+    assert alarm.rings(UTC).date() == at.date() + timedelta(days=1)
+
+
+async def test_what_a_watch_saw_is_said_once() -> None:
+    home = Home()
+    house = House((Entity("binary_sensor.door", "Front Door", "binary_sensor", "on", device_class="door"),))
+    opens = Condition(
+        entity_ids=("binary_sensor.door",), state="open", phrase="the door opens", fact="the door is open"
+    )
+    watches = Watches(home.time)
+    watches.add("tell", opens, opens.fact, is_repeating=False, is_met=False)
+    home.agenda = Flaky(home.timers, home.alarms, watches, lambda: house)
+    async with home.ringing():
+        await home.time.pass_by(FOR_S)
+    assert home.synthesizer.spoken == ["The door is open."]
+    assert watches.all() == ()
 
 
 async def test_a_command_that_another_process_has_taken_is_not_run_again() -> None:

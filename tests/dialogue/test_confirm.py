@@ -214,3 +214,13 @@ async def test_a_spoken_no_counts_everywhere() -> None:
 
 async def test_the_keyboard_is_enough_for_the_screen() -> None:
     assert (await answered_elsewhere(pending(level="screen"), BY_KEYBOARD)).granted
+
+
+async def test_a_yes_given_before_grants_the_same_question_of_its_turn_only() -> None:
+    dialog, turn = ConfirmationDialog(), Turn()
+    with dialog.agreed(turn, "Unlock the front door?"):
+        assert (await dialog(pending(), turn)).granted
+        assert not (await dialog(pending(question="Open the garage door?"), turn)).granted
+        assert not (await dialog(pending(level="screen"), turn)).granted
+        assert not (await dialog(pending(), Turn())).granted
+    assert not (await dialog(pending(), turn)).granted

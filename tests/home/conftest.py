@@ -10,6 +10,8 @@ import pytest
 
 from edgevox.core.types import ToolCall
 from edgevox.home import Alarms, DemoHome, Entity, Timers, home_tools
+from edgevox.home.alarms.sun import SunTimes
+from edgevox.home.alarms.watches import Watches
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
 from tests.home.any_home import AnyHome
 
@@ -29,8 +31,9 @@ class Clock:
 _CLOCK = Clock()
 _TIMERS = Timers(_CLOCK)
 _ALARMS = Alarms(_CLOCK, zone=UTC)
+_WATCHES = Watches(_CLOCK)
 _ANY_HOME = AnyHome(DemoHome())
-_REGISTRY = ToolRegistry(home_tools(_ANY_HOME, _TIMERS, _ALARMS, lambda: NOW))
+_REGISTRY = ToolRegistry(home_tools(_ANY_HOME, _TIMERS, _ALARMS, lambda: NOW, _WATCHES))
 
 
 class Bench:
@@ -41,11 +44,14 @@ class Bench:
         self.clock = _CLOCK
         self.timers = _TIMERS
         self.alarms = _ALARMS
+        self.watches = _WATCHES
         self.registry = _REGISTRY
         self.executor = ToolExecutor(self.registry)
         self.clock.now_s = NOW.timestamp()
         self.timers.cancel(*self.timers.all())
         self.alarms.cancel(*self.alarms.all())
+        self.alarms.sun_times = SunTimes()
+        self.watches.cancel(*self.watches.all())
 
     async def call(self, tool: str, /, **arguments: Any) -> ToolResult:
         return await self.executor.dispatch(ToolCall("1", tool, json.dumps(arguments)))

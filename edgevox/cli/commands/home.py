@@ -27,6 +27,7 @@ from edgevox.home import Alarms, ConnectedHome, Entity, HomeError, House, ListIt
 from edgevox.home.alarms.alarm_handlers import time_phrase
 from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE
+from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home, password_file, token_file
 from edgevox.home.backends.home_assistant import HomeAssistantHome, NotHomeAssistant, WrongToken, check_token
 from edgevox.home.backends.home_assistant.connection import host_of
@@ -50,6 +51,7 @@ def _list(args: argparse.Namespace, context: Context) -> None:
     house, lists = run_until_done(_read_lists(open_home(context.settings, folders)))
     timers = Timers(time.time, folders.state / TIMERS_FILE)
     alarms = Alarms(time.time, folders.state / ALARMS_FILE)
+    watches = Watches(time.time, folders.state / WATCHES_FILE)
     if args.json:
         timer_facts = [timer.model_dump() | {"remaining_s": round(timers.remaining_s(timer))} for timer in timers.all()]
         context.write_json(
@@ -60,6 +62,7 @@ def _list(args: argparse.Namespace, context: Context) -> None:
                 "lists": {name: [dataclasses.asdict(item) for item in items] for name, items in lists.items()},
                 "timers": timer_facts,
                 "alarms": [alarm.model_dump(mode="json") for alarm in alarms.all()],
+                "watches": [watch.model_dump(mode="json") for watch in watches.all()],
             }
         )
         return
@@ -72,6 +75,8 @@ def _list(args: argparse.Namespace, context: Context) -> None:
     for alarm in alarms.all():
         label = f" {alarm.label}" if alarm.label else ""
         context.print(f"{alarm.kind}{label}: {time_phrase(alarm, alarms)}")
+    for watch in watches.all():
+        context.print(f"watch: {watch.promise}")
     if context.settings.home.kind == "demo":
         context.print("\nThis is the demo home: no real devices. edgevox home setup connects yours.")
 

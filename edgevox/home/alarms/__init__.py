@@ -1,1 +1,1 @@
-"""Timers, alarms and reminders: parsing of times, state, and the schedule of what is due."""
+"""Timers, alarms, reminders, schedules and watches: parsing of times, state, and what is due."""

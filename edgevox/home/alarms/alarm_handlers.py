@@ -12,16 +12,22 @@ from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, Words, normalized_wo
 from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
 from edgevox.home.alarms.time_expression import TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
-from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, moment_phrase, repeat_phrase
+from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, days_phrase, moment_phrase, repeat_phrase
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
 from edgevox.home.resolve.fuzzy import find_by_words
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
 
+NOTHING_SET = "No alarm is set."
+TIMER_ID = "id"
+"""The slot with the id of the timer or alarm that is meant. No model is trained on it: TimerRules fills it."""
+RUNS = "runs"
+"""The slot of set_reminder that makes the task a command to run. No model is trained on it: CommandClauses fills it."""
+
 _MAX_CHARS = 200
 # Words that do not distinguish one timer or alarm from another.
-_KINDS = frozenset({"timer", "alarm", "reminder"})
+_KINDS = frozenset({"timer", "alarm", "reminder", "schedule"})
 
 
 def checked_label(said: object) -> str:
@@ -75,6 +81,10 @@ def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
+    if arguments.get(TIMER_ID):
+        timer = _only(timers, "start_timer", {TIMER_ID: arguments[TIMER_ID]})
+        renamed = timers.rename(timer, checked_label(arguments.get("name")))
+        return sentence(f"it is the {renamed.called} now")
     seconds = _seconds(arguments)
     if not seconds:
         raise ClarificationNeeded("For how long?")
@@ -88,9 +98,15 @@ def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
 def _timer_status(timers: Timers, arguments: Mapping[str, Any]) -> str:
     found = _matching_timers(timers, arguments)
     names = _names(timers, found)
-    parts = [f"{names[timer.id]} {_state(timers, timer)}" for timer in found[:_MAX_NAMED_TIMERS]]
+    parts = [_status_of(timers, timer, names[timer.id]) for timer in found[:_MAX_NAMED_TIMERS]]
     more = f", and there are {len(found) - _MAX_NAMED_TIMERS} more" if len(found) > _MAX_NAMED_TIMERS else ""
     return sentence(listed(parts, "and") + more)
+
+
+def _status_of(timers: Timers, timer: Timer, name: str) -> str:
+    if timer.command and not timer.is_paused and not timer.is_due(timers.now_s()):
+        return f"in {_left(timers, timer)} I will {brief(timer.command)}"
+    return f"{name} {_state(timers, timer)}"
 
 
 def _state(timers: Timers, timer: Timer) -> str:
@@ -130,6 +146,8 @@ def _matching_timers(timers: Timers, arguments: Mapping[str, Any]) -> tuple[Time
     if not running:
         raise HomeError("No timer is running.")
     found = running
+    if timer_id := arguments.get(TIMER_ID):
+        found = tuple(timer for timer in found if timer.id == timer_id)
     if length_s := _seconds(arguments, "start_"):
         found = tuple(timer for timer in found if timer.length_s == length_s)
     for said in (arguments.get("name"), arguments.get("area")):
@@ -179,9 +197,12 @@ def _left(timers: Timers, timer: Timer) -> str:
 _MAX_NAMED_ALARMS = 3
 _MAX_COUNT_IN_WORDS = 10
 _SAME_MOMENT_S = 120
-_QUESTIONS: dict[Kind, str] = {"alarm": "For what time?", "reminder": "When shall I remind you?"}
-_NOTHING_SET = "No alarm is set."
-_KIND_WORDS = re.compile(r"\b(alarm|reminder)s?\b", re.IGNORECASE)
+_QUESTIONS: dict[Kind, str] = {
+    "alarm": "For what time?",
+    "reminder": "When shall I remind you?",
+    "schedule": "At what time?",
+}
+_KIND_WORDS = re.compile(r"\b(alarm|reminder|schedule)s?\b", re.IGNORECASE)
 _ALL = frozenset({"all", "every", "everything", "both"})
 
 
@@ -194,7 +215,8 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
             task = checked_label(arguments.get("task"))
             if not task:
                 raise ClarificationNeeded("Of what shall I remind you?")
-            return _set_alarm(alarms, "reminder", arguments.get("time"), task)
+            kind: Kind = "schedule" if arguments.get(RUNS) else "reminder"
+            return _set_alarm(alarms, kind, arguments.get("time"), task)
         case "cancel_alarm":
             return _cancel_alarm(alarms, arguments)
         case "alarm_status":
@@ -206,10 +228,18 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
 def time_phrase(alarm: Alarm, alarms: Alarms) -> str:
     """The spoken time: "half past six tomorrow morning", "nine in the morning every weekend"."""
     now, meant = alarms.now(), alarm.meant(alarms.zone)
+    if alarm.sun is not None:
+        return f"{alarm.sun.phrase} {days_phrase(alarm.repeat)}".rstrip()
     phrase = repeat_phrase(meant, alarm.repeat) if alarm.repeat else moment_phrase(meant, now)
     if alarm.snoozed_until_s is not None:
         phrase += f", put off until {clock_time(alarm.rings(alarms.zone))}"
     return phrase
+
+
+def at_phrase(alarm: Alarm, alarms: Alarms) -> str:
+    """The same with its preposition: "at sunset every day", "30 minutes before sunset every day"."""
+    phrase = time_phrase(alarm, alarms)
+    return phrase if alarm.sun and alarm.sun.offset_minutes else f"at {phrase}"
 
 
 # --- setting
@@ -221,9 +251,12 @@ def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
     if alarm is None and when.in_s is not None:
         alarm = alarms.set_in(kind, when.in_s, label=label)
     elif alarm is None:
-        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat)
-    if kind == "reminder":
-        at = f"in {duration(when.in_s)}" if when.in_s else f"at {time_phrase(alarm, alarms)}"
+        sun = when.sun if when.repeat else None
+        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat, sun=sun)
+    if kind != "alarm":
+        at = f"in {duration(when.in_s)}" if when.in_s else at_phrase(alarm, alarms)
+        if kind == "schedule":
+            return sentence(f"{at} I will {brief(label)}")
         return sentence(f"I will remind you {at}: {brief(label)}")
     at = f"rings in {duration(when.in_s)}" if when.in_s else f"is set for {time_phrase(alarm, alarms)}"
     return sentence(f"the {_called(alarm)} {at}")
@@ -235,10 +268,10 @@ def _when(alarms: Alarms, kind: Kind, said: str) -> When:
         raise ClarificationNeeded(question)
     now = alarms.now()
     try:
-        when = parse_time(said, now).when(now, kind)
+        when = parse_time(said, now).when(now, kind, alarms.sun_times)
     except InvalidTime as error:
         raise ClarificationNeeded(f"{error.message} {question}") from error
-    if kind == "alarm" and not when.has_time:
+    if kind != "reminder" and not when.has_time:
         raise ClarificationNeeded("At what time?")
     return when
 
@@ -254,9 +287,9 @@ def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
 
 
 def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
-    there = alarms.all()
+    there = _rung(alarms)
     if not there:
-        raise HomeError(_NOTHING_SET)
+        raise HomeError(NOTHING_SET)
     asked = _AlarmQuery(alarms, arguments)
     if asked.is_open and (ringing := [alarm for alarm in there if alarms.is_due(alarm)]):
         for alarm in ringing:
@@ -285,13 +318,28 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 
 def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
-    there = alarms.all()
+    there = _rung(alarms)
     if not there:
-        return _NOTHING_SET
+        return NOTHING_SET
     asked = _AlarmQuery(alarms, arguments)
     if found := asked.found(there):
         return _announced(found, alarms)
     return f"{asked.nothing_found} The next is {_item(there[0], alarms)}."
+
+
+def _rung(alarms: Alarms) -> tuple[Alarm, ...]:
+    """Those that ring: alarms and reminders. Schedules are answered for in edgevox.home.alarms.scheduled."""
+    return tuple(alarm for alarm in alarms.all() if alarm.kind != "schedule")
+
+
+def names_schedules(arguments: Mapping[str, Any]) -> bool:
+    """Whether a call is about scheduled commands."""
+    said = " ".join(str(arguments.get(slot) or "") for slot in ("time", "name"))
+    return any(kind.casefold() == "schedule" for kind in _KIND_WORDS.findall(said))
+
+
+def means_all(name: str) -> bool:
+    return not _ALL.isdisjoint(normalized_words(name))
 
 
 class _AlarmQuery:
@@ -342,7 +390,7 @@ def _called(alarm: Alarm) -> str:
 def _item(alarm: Alarm, alarms: Alarms) -> str:
     """ "half past six tomorrow morning", "call mum at six this evening"."""
     phrase = time_phrase(alarm, alarms)
-    return f"{brief(alarm.label)} at {phrase}" if alarm.label else phrase
+    return f"{brief(alarm.label)} {at_phrase(alarm, alarms)}" if alarm.label else phrase
 
 
 def _gone(found: Sequence[Alarm], alarms: Alarms, state: str) -> str:
@@ -360,7 +408,7 @@ def _gone(found: Sequence[Alarm], alarms: Alarms, state: str) -> str:
 def _announced(found: Sequence[Alarm], alarms: Alarms) -> str:
     """ "There are two alarms: … and …. There is one reminder: …" """
     sentences = []
-    for kind in _QUESTIONS:
+    for kind in ("alarm", "reminder"):
         of_kind = [alarm for alarm in found if alarm.kind == kind]
         if of_kind:
             there = "there is one" if len(of_kind) == 1 else f"there are {_number(len(of_kind))}"

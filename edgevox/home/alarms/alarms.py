@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -15,21 +16,22 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validator
 
 from edgevox.core.state_file import StateFile
+from edgevox.home.alarms.sun import NoLocation, SunTime, SunTimes
 from edgevox.home.alarms.time_expression import MACHINE_ZONE, local, moment, wall_s
 from edgevox.home.alarms.timers import Clock, ClockOffset, jump_s
 from edgevox.home.entities import HomeError
 
-Kind: TypeAlias = Literal["alarm", "reminder"]
+Kind: TypeAlias = Literal["alarm", "reminder", "schedule"]
 
 ALARMS_FILE = "alarms.json"
 MAX_ALARMS = 100
 
 
 class Alarm(BaseModel):
-    """An alarm or a reminder.
+    """An alarm, a reminder, or a schedule: its label is the command that runs.
 
     It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
-    occurrence of one that repeats on weekdays (`repeat`, 0 is Monday).
+    occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -40,6 +42,7 @@ class Alarm(BaseModel):
     at: NaiveDatetime | None = None
     due_s: float | None = None
     repeat: tuple[int, ...] = ()
+    sun: SunTime | None = None
     skipped: tuple[date, ...] = ()
     snoozed_until_s: float | None = None
     reckoned: ClockOffset | None = None
@@ -84,9 +87,12 @@ class _Content(BaseModel):
 
 
 class Alarms:
-    """All alarms and reminders, in a file or, without a path, in memory. All methods raise StateError."""
+    """Alarms, reminders and schedules, in a file or, without a path, in memory. All methods raise StateError."""
 
-    def __init__(self, clock: Clock, path: Path | None = None, *, zone: tzinfo = MACHINE_ZONE) -> None:
+    def __init__(
+        self, clock: Clock, path: Path | None = None, *, zone: tzinfo = MACHINE_ZONE, sun_times: SunTimes | None = None
+    ) -> None:
+        self.sun_times = sun_times or SunTimes()
         self._clock = clock
         self._file = StateFile(path, _Content)
         self.zone = zone
@@ -98,6 +104,10 @@ class Alarms:
         """All alarms and reminders, the next one first."""
         return tuple(sorted(self._file.read().alarms, key=lambda alarm: (self.rings_s(alarm), alarm.id)))
 
+    def latest(self) -> tuple[Alarm, ...]:
+        """The one that was set last, if any."""
+        return tuple(self._file.read().alarms[-1:])
+
     def rings_s(self, alarm: Alarm) -> float:
         """The next ring time in seconds since 1970."""
         return alarm.rings_s(self.zone)
@@ -105,13 +115,15 @@ class Alarms:
     def is_due(self, alarm: Alarm) -> bool:
         return self.rings_s(alarm) <= self._clock()
 
-    def set(self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = ()) -> Alarm:
-        """Ring at that wall-clock time, and again on the weekdays in `repeat`. Raises HomeError.
+    def set(
+        self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = (), sun: SunTime | None = None
+    ) -> Alarm:
+        """Ring at that wall-clock time, and again on the weekdays in `repeat`, then following `sun`. Raises HomeError.
 
         Without a time zone, `at` is local time.
         """
         wall = (at.astimezone(self.zone) if at.tzinfo else at).replace(tzinfo=None, second=0, microsecond=0, fold=0)
-        return self._add(Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat))
+        return self._add(Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat, sun=sun))
 
     def set_in(self, kind: Kind, seconds: float, *, label: str = "") -> Alarm:
         """Ring once after this time. Raises HomeError."""
@@ -156,6 +168,7 @@ class Alarms:
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Delete the labels that are to be forgotten, and return their number. The alarms stay set."""
         alarms = [alarm for alarm in self.all() if is_forgotten(alarm.label)]
+        self.cancel(*(alarm for alarm in alarms if alarm.kind == "schedule"))  # nothing is left to run
         for alarm in alarms:
             self._replace(alarm.model_copy(update={"label": ""}))
         return len(alarms)
@@ -169,12 +182,21 @@ class Alarms:
         assert alarm.at is not None
         day = max(after.astimezone(self.zone).date(), alarm.at.date())
         while True:
-            at = datetime.combine(day, alarm.at.time())
+            at = self._at_on(alarm, day)
             if alarm.rings_on(day, self.zone) and wall_s(at, self.zone) > after.timestamp():
                 break
             day += timedelta(days=1)
         skipped = tuple(skip for skip in alarm.skipped if skip > day)
         return alarm.model_copy(update={"at": at, "skipped": skipped, "snoozed_until_s": None, "reckoned": None})
+
+    def _at_on(self, alarm: Alarm, day: date) -> datetime:
+        """The wall-clock time on that day; that of the last occurrence where the sun's is not known."""
+        assert alarm.at is not None
+        if alarm.sun is not None:
+            with suppress(NoLocation):
+                if (at := self.sun_times.at(alarm.sun, day, self.zone)) is not None:
+                    return at.replace(tzinfo=None)
+        return datetime.combine(day, alarm.at.time())
 
     def _add(self, alarm: Alarm) -> Alarm:
         with self._file.changing() as content:

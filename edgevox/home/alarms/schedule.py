@@ -1,4 +1,4 @@
-"""The schedule of timers, alarms and reminders: due ones, the next due time, and announcements.
+"""The schedule of timers, alarms, reminders, schedules and watches: due ones, the next due time, and announcements.
 
 All methods read and write small files and may raise StateError; other processes set timers too.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import assert_never
 
 from edgevox.core.events import DueAlarm
@@ -14,6 +16,8 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.time_expression import local
 from edgevox.home.alarms.time_phrasing import ago, day_time, o_clock
 from edgevox.home.alarms.timers import BootClock, Timer, Timers
+from edgevox.home.alarms.watches import Watch, Watches
+from edgevox.home.entities import HomeError, House
 from edgevox.home.phrasing import brief, sentence
 
 # Anything later was missed, because the machine was off or asleep.
@@ -22,12 +26,34 @@ _NOON = 12
 
 
 class AlarmSchedule:
-    """Timers, alarms and reminders in one schedule. `steady` is the clock that reveals changes of the wall clock."""
+    """All that becomes due: timers, alarms, reminders, schedules, and watches, which look at `house`.
 
-    def __init__(self, timers: Timers, alarms: Alarms, *, steady: BootClock | None = None) -> None:
+    `steady` is the clock that reveals changes of the wall clock.
+    """
+
+    def __init__(
+        self,
+        timers: Timers,
+        alarms: Alarms,
+        watches: Watches | None = None,
+        house: Callable[[], House] = lambda: House(()),
+        *,
+        steady: BootClock | None = None,
+    ) -> None:
         self._timers = timers
         self._alarms = alarms
+        self._watches = watches or Watches(timers.now_s)
+        self._house = house
         self._steady = steady
+
+    def observe(self) -> None:
+        """Note the watches whose condition has become true; call it every second, in the event loop.
+
+        A home that cannot be reached changes nothing.
+        """
+        with suppress(HomeError):
+            if self._watches.all():
+                self._watches.observe(self._house())
 
     def due(self) -> tuple[DueAlarm, ...]:
         """Those that are due and not done, oldest first."""
@@ -56,7 +82,9 @@ class AlarmSchedule:
 
         One that was extended meanwhile is not due, and stays.
         """
-        return self._timers.end(due.id) if due.kind == "timer" else self._alarms.done(due.id)
+        if due.kind == "timer":
+            return self._timers.end(due.id)
+        return self._watches.done(due.id) or self._alarms.done(due.id)
 
     def snooze(self, due: DueAlarm, minutes: float) -> None:
         """Let it ring again after this many minutes."""
@@ -64,6 +92,7 @@ class AlarmSchedule:
             if timer := self._due_timer(due.id):
                 self._timers.extend(timer, round(minutes * 60))
         else:
+            self._watches.snooze(due.id, minutes * 60)
             self._alarms.snooze(due.id, minutes * 60)
 
     def announcement(self, due: DueAlarm, now_s: float) -> str:
@@ -71,13 +100,15 @@ class AlarmSchedule:
         late_s = now_s - due.due_s
         is_late = late_s >= _LATE_S
         match due.kind:
-            case "timer" if due.command:
+            case "timer" | "schedule" | "watch" if due.command:
                 when = f"{ago(late_s)} it was" if is_late else "it is"
                 return sentence(f"{when} time to {brief(due.command)}")
             case "timer":
                 return sentence(f"the {due.called} " + (f"ended {ago(late_s)}" if is_late else "is done"))
             case "alarm":
                 return self._alarm_announcement(due, now_s, is_late=is_late)
+            case "schedule" | "watch":
+                return sentence(f"{ago(late_s)}: {due.label}" if is_late else due.label)
             case "reminder":
                 task = brief(due.label) or "you wanted to be reminded of something"
                 return sentence(f"Reminder from {ago(late_s)}: {task}" if is_late else f"Reminder: {task}")
@@ -102,11 +133,26 @@ class AlarmSchedule:
             if not timer.is_paused
         ]
         alarms = [
-            DueAlarm(alarm.id, alarm.kind, alarm.label, self._alarms.rings_s(alarm)) for alarm in self._alarms.all()
+            DueAlarm(
+                alarm.id,
+                alarm.kind,
+                alarm.label,
+                self._alarms.rings_s(alarm),
+                alarm.label if alarm.kind == "schedule" else "",
+            )
+            for alarm in self._alarms.all()
         ]
-        return sorted((*running, *alarms), key=lambda due: (due.due_s, due.id))
+        return sorted((*running, *alarms, *map(_due_watch, self._watches.due())), key=lambda due: (due.due_s, due.id))
 
     def _due_timer(self, timer_id: str) -> Timer | None:
         now_s = self._timers.now_s()
         found = (timer for timer in self._timers.all() if timer.id == timer_id and timer.is_due(now_s))
         return next(found, None)
+
+
+def _due_watch(watch: Watch) -> DueAlarm:
+    assert watch.due_s is not None
+    if watch.kind == "remind":
+        return DueAlarm(watch.id, "reminder", watch.text, watch.due_s)
+    command = watch.text if watch.kind == "run" else ""
+    return DueAlarm(watch.id, "watch", watch.condition.fact, watch.due_s, command, agreed=watch.agreed)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
+from edgevox.home.alarms.sun import SunTime, SunTimes
 from edgevox.home.entities import HomeError
 
 _LATE_TO_BED_HOUR = 4
@@ -65,7 +66,7 @@ class _MachineZone(tzinfo):
 MACHINE_ZONE: tzinfo = _MachineZone()
 
 
-Purpose: TypeAlias = Literal["alarm", "reminder"]
+Purpose: TypeAlias = Literal["alarm", "reminder", "schedule"]
 Part: TypeAlias = Literal["morning", "afternoon", "evening", "night"]
 
 HALF_DAY = 12 * 60
@@ -90,6 +91,7 @@ _NIGHT_ENDS_HOUR = 6
 _NAP_HOURS = range(11, 17)
 _LONGEST_NAP_S = 3 * 3600
 _DAYS_AHEAD = 9
+_SUN_DAYS_AHEAD = 366
 
 
 class PastTime(HomeError):
@@ -101,7 +103,8 @@ class When:
     """The moment `at`, and the weekdays on which it repeats (0 is Monday).
 
     `wall` is its wall-clock time, which differs from `at` in the hour skipped by summer time. Without
-    `has_time` no time of day was said, and it is a guess. `in_s` is the duration, if one was said.
+    `has_time` no time of day was said, and it is a guess. `in_s` is the duration, if one was said, and `sun` the
+    sun time that it follows.
     """
 
     at: datetime
@@ -109,6 +112,7 @@ class When:
     repeat: tuple[int, ...] = ()
     has_time: bool = True
     in_s: float | None = None
+    sun: SunTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +128,16 @@ class TimeExpression:
     minutes: tuple[int, ...] = ()
     part: Part | None = None
     in_s: float | None = None
+    sun: SunTime | None = None
 
     @property
     def has_time(self) -> bool:
-        return bool(self.minutes) or self.in_s is not None
+        return bool(self.minutes) or self.in_s is not None or self.sun is not None
 
-    def when(self, now: datetime, purpose: Purpose) -> When:
-        """The moment that is meant, after `now` (local time). Raises PastTime."""
+    def when(self, now: datetime, purpose: Purpose, sun_times: SunTimes | None = None) -> When:
+        """The moment that is meant, after `now` (local time). Raises PastTime, and NoLocation for a sun time."""
+        if self.sun is not None:
+            return self._sun_when(self.sun, now, sun_times or SunTimes())
         if self.in_s is not None:
             at = local(now.timestamp() + self.in_s, _zone(now))
             return When(at, at.replace(tzinfo=None), in_s=self.in_s)
@@ -140,8 +147,20 @@ class TimeExpression:
         repeat = tuple(sorted((day + late) % 7 for day in self.repeat))
         return When(moment(wall, _zone(now)), wall, repeat, self.has_time)
 
+    def _sun_when(self, sun: SunTime, now: datetime, sun_times: SunTimes) -> When:
+        days = self.dates or tuple(now.date() + timedelta(days=step) for step in range(-1, _SUN_DAYS_AHEAD))
+        for day in days:
+            at = sun_times.at(sun, day, _zone(now)) if not self.repeat or day.weekday() in self.repeat else None
+            if at is not None and at.timestamp() > now.timestamp():
+                return When(at, at.replace(tzinfo=None), self.repeat, sun=sun)
+        raise PastTime("There is no such time then. For when?")
+
     def _wall(self, now: datetime, purpose: Purpose) -> datetime:
         minutes = self.minutes or _NO_HOUR[self.part]
+        if self.repeat and purpose == "schedule" and len(self.minutes) > 1:
+            # The hour that comes next, as without a repetition.
+            soon = _first(now, _days_around(now), minutes, from_hour=min(now.hour, _NIGHT_ENDS_HOUR))
+            minutes = (soon.hour * 60 + soon.minute,)
         if self.repeat:
             days = (day for day in _days_around(now) if day.weekday() in self.repeat)
             return _first(now, days, (_preferred(minutes, purpose),))

@@ -11,6 +11,7 @@ import calendar
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
+from edgevox.home.alarms.sun import SunEvent, SunTime
 from edgevox.home.alarms.time_expression import HALF_DAY, WHOLE_DAY, Part, PastTime, TimeExpression, tomorrow
 from edgevox.home.alarms.time_tokens import DAY_S, MONTH_NUMBERS, WEEKDAY_NUMBERS, TimeTokens, take_clock, take_length
 from edgevox.home.entities import HomeError
@@ -32,6 +33,7 @@ _PARTS: dict[str, Part] = {
     "in the evening": "evening", "evening": "evening", "at night": "night", "in the night": "night",
     "night": "night",
 }  # fmt: skip
+_SUN_EVENTS: dict[str, SunEvent] = {"sunset": "sunset", "sunrise": "sunrise", "dawn": "dawn", "dusk": "dusk"}
 _FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "exactly", "please", "from")
 _MAX_CHARS = 120
 _FURTHEST_S = 730 * DAY_S
@@ -71,11 +73,13 @@ class _Reader:
         self._half = ""
         self._part: Part | None = None
         self._in_s: float | None = None
+        self._sun: SunTime | None = None
 
     def read(self) -> TimeExpression:
         rules = (
             self._take_part,
             self._take_repeat,
+            self._take_sun,
             self._take_date,
             self._take_near_day,
             self._take_weekday,
@@ -260,12 +264,27 @@ class _Reader:
             self._set_dates(_months_on(self._today, length.months) + timedelta(days=length.days))
         return True
 
+    def _take_sun(self) -> bool:
+        words, start = self._words, self._words.position
+        length, side = take_length(words), words.take("beforehand", "afterwards")
+        if length is None or length.months or not side:
+            length, words.position = None, start
+        event = words.take_from(_SUN_EVENTS)
+        if event is None or self._sun is not None:
+            return False
+        minutes = round(length.total_s / 60) if length else 0
+        self._sun = SunTime(event=event, offset_minutes=-minutes if side == "beforehand" else minutes)
+        return True
+
     # --- result
 
     def _whole(self) -> TimeExpression:
         dates, repeat = self._days()
-        said = TimeExpression(dates, repeat, self._settled_minutes(), self._part, self._in_s)
+        part = None if self._sun else self._part
+        said = TimeExpression(dates, repeat, self._settled_minutes(), part, self._in_s, self._sun)
         is_length = self._in_s is not None
+        if self._sun and (is_length or said.minutes):
+            raise self._unknown()
         if said == TimeExpression() or (is_length and said != TimeExpression(in_s=self._in_s)) or (dates and repeat):
             raise self._unknown()
         return said

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import NUMBER_WORDS, WEEKDAYS
+from edgevox.home.alarms.sun import SunTime
 from edgevox.home.alarms.time_expression import tomorrow
 
 _BEFORE_HOUR = {
@@ -76,6 +77,12 @@ def day_phrase(day: date, now: datetime) -> str:
 def repeat_phrase(when: datetime, repeat: Sequence[int]) -> str:
     """ "quarter to seven in the morning every weekday"."""
     return f"{day_time(when)} {days_phrase(repeat)}"
+
+
+def sun_phrase(sun: SunTime, repeat: Sequence[int] = ()) -> str:
+    """ "at sunset", "30 minutes before sunrise every weekday"."""
+    at = sun.phrase if sun.offset_minutes else f"at {sun.phrase}"
+    return f"{at} {days_phrase(repeat)}" if repeat else at
 
 
 def days_phrase(repeat: Sequence[int]) -> str:

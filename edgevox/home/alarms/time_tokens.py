@@ -35,6 +35,13 @@ _SPELLINGS = (
     (re.compile(r"\b(\d{1,2})[.:](\d\d)(?!\d)"), r" \1:\2 "),
     (re.compile(r"\bto ?morrow\b|\btmrw\b"), "tomorrow"),
     (re.compile(r"\bto night\b"), "tonight"),
+    (re.compile(r"\bsun ?(?:set|down)s?\b"), "sunset"),
+    (re.compile(r"\bsun ?(?:rise|up)s?\b"), "sunrise"),
+    (re.compile(r"\bdaybreak\b"), "dawn"),
+    (re.compile(r"\bnightfall\b"), "dusk"),
+    # "Ten minutes before sunset" is a length; before an hour the same words are a clock time.
+    (re.compile(r"\bbefore (?:the )?(?=sunset|sunrise|dawn|dusk)"), "beforehand "),
+    (re.compile(r"\bafter (?:the )?(?=sunset|sunrise|dawn|dusk)"), "afterwards "),
 )
 _WORD = re.compile(r"\d{1,2}:\d\d|\d+\.\d+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+")
 

@@ -147,6 +147,9 @@ class Timers:
             return self._replace(timer.model_copy(update={"left_s": left_s}))
         return self._replace(self._due_in(timer, left_s))
 
+    def rename(self, timer: Timer, name: str) -> Timer:
+        return self._replace(timer.model_copy(update={"name": name}))
+
     def pause(self, timer: Timer) -> Timer:
         return self._replace(timer.model_copy(update={"left_s": self.remaining_s(timer)}))
 

@@ -168,6 +168,7 @@ class DemoHome:
         self._file = StateFile(path, _Content)
 
     problem = ""
+    location = None
 
     async def start(self) -> None:
         """Nothing to connect."""

@@ -71,6 +71,7 @@ class UnavailableHome:
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
+        self.location = None
 
     async def start(self) -> None:
         """Nothing to connect."""

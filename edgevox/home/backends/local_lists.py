@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from edgevox.core.state_file import StateFile
 from edgevox.core.words import normalized_words
-from edgevox.home.entities import Action, ConnectedHome, Entity, House, ListItem
+from edgevox.home.entities import Action, ConnectedHome, Entity, House, ListItem, Location
 
 LIST_VERBS = frozenset({"add_item", "complete_item", "remove_item"})
 
@@ -91,6 +91,10 @@ class HomeWithLocalLists:
     @property
     def problem(self) -> str:
         return self._home.problem
+
+    @property
+    def location(self) -> Location | None:
+        return self._home.location
 
     async def start(self) -> None:
         await self._home.start()

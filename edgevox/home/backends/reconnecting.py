@@ -7,7 +7,7 @@ import logging
 import random
 from typing import ClassVar
 
-from edgevox.home.entities import HomeError
+from edgevox.home.entities import HomeError, Location
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ class ReconnectingHome:
 
     def __init__(self, *, not_connected: str, start_within_s: float) -> None:
         self.problem = self._not_connected = not_connected
+        self.location: Location | None = None
         self._start_within_s = start_within_s
         self._tried = asyncio.Event()
         self._task: asyncio.Task[None] | None = None

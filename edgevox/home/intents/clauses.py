@@ -8,7 +8,8 @@ the person excluded, or do it too soon.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,29 +17,34 @@ from functools import cache
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
-from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
+from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
-from edgevox.core.words import word_set
-from edgevox.home.alarms.time_expression import PastTime, When
-from edgevox.home.alarms.time_parser import InvalidTime, parse_time
-from edgevox.home.alarms.time_phrasing import moment_phrase
-from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
+from edgevox.home.alarms.alarm_handlers import RUNS
+from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.scheduled import WATCH
+from edgevox.home.alarms.sun import SunTimes
+from edgevox.home.alarms.timers import Timers
+from edgevox.home.alarms.watches import Condition, WatchKind
 from edgevox.home.entities import HomeError, House
 from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.conditions import ConditionalRequest, resolve_condition, split_condition
 from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
+from edgevox.home.intents.time_clauses import (
+    ACTIONS,
+    LEADS_WITH_ACTION,
+    NAMES_SUN,
+    OTHER_REPEAT,
+    split_length,
+    split_time,
+)
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.target_resolver import excepted_entities
 from edgevox.tools.executor import ToolExecutor
 
-_ACTIONS = (
-    r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
-    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
-)
 _POLITE_START = pattern(rf"^{POLITE}")
 _STOP = pattern(rf"^{POLITE}stop\b")
-_LEADS_WITH_ACTION = pattern(rf"^{POLITE}{_ACTIONS}\b")
 _ENDS_IN_STATE = pattern(r" (?:on|off)$")
 _QUESTION = pattern(
     rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
@@ -61,22 +67,18 @@ _EXCEPTIONS = (
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
     pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
     pattern(rf"^(?P<command>.+?),? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
-    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{_ACTIONS}\b)(?P<command>.+)$"),
+    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{ACTIONS}\b)(?P<command>.+)$"),
     pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
     pattern(r"^(?P<command>.*\b(?:all|every\w*)\b.*?),? but (?P<kept>.+)$"),
 )
 _OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
 _REST_OF = "\N{HORIZONTAL ELLIPSIS}"
-_SECOND_ACTION = pattern(rf"\b(?:and|then) {_ACTIONS}\b")
+_SECOND_ACTION = pattern(rf"\b(?:and|then) {ACTIONS}\b")
 _FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
 
-# --- times and conditions
+# --- conditions
 
-_TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
-_IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
-_LENGTH_STARTS = word_set("for until till")
-_SUN = pattern(r"\b(?:at|before|after|around|until) (?:the )?(?:sunset|sunrise|dusk|dawn|nightfall)\b")
 _CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
 _NO_CONDITION = (
     r"(?:you|that|more|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
@@ -84,72 +86,77 @@ _NO_CONDITION = (
 _CONDITION = pattern(rf"\b(?<!at ){_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
 _CONDITION_LEADS = pattern(
     rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
-    rf"[, ](?:then |please )*{_ACTIONS}\b"
+    rf"[, ](?:then |please )*{ACTIONS}\b"
 )
-_BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
-_HAS_UNIT = pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
-
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
-_NO_SUN = "I do not know when the sun rises or sets, so I left everything as it is."
-_NO_REPEAT = "I cannot repeat that by myself, so I left everything as it is."
-_WHAT_TIME = "Please say that again with a time of day; I left everything as it is."
 _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _NO_STOPPING = "I cannot stop that half way, so I left it as it is."
 _ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
-_TOO_FAR = "That is too far away for me to remember, so I left everything as it is."
 _WHAT_TO_CHANGE = "I am not sure what to change. Please say its name."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
 
 _LATER = "start_timer"
+_SCHEDULE = "set_reminder"
 _MAX_COMMAND_CHARS = 200
+# The answer of these tools when the command is stored; any other says why it is not.
+_WILL = re.compile(r".* I will ")
 
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """A command without its clauses: to run in `in_s`, and to undo after `for_s`.
+    """A command without its clauses: to run in `in_s` or at the times of `schedule`, and to undo after `for_s`.
 
-    `when` and `length` are these times in words. `problem` says why the command must not be run.
+    `when` and `length` are these times in words. `request` is what a condition was said for, and `condition` what it
+    was resolved to. `problem` says why the command must not be run, and `answer` what was said about it.
     """
 
     command: str
     excepted: str = ""
     in_s: int | None = None
+    schedule: str = ""
     when: str = ""
     for_s: int | None = None
     length: str = ""
     problem: str = ""
     relative: RelativeChange | None = None
+    request: ConditionalRequest | None = None
+    condition: Condition | None = None
     is_scheduled: bool = False
     asks_then: bool = False
+    answer: str = ""
 
     @property
     def is_plain(self) -> bool:
-        return not (self.excepted or self.problem or self.in_s or self.for_s or self.relative)
+        is_later = self.in_s or self.schedule or self.for_s or self.request
+        return not (self.excepted or self.problem or self.relative or is_later)
 
     @property
     def later(self) -> str:
-        """The command to run in `in_s`, with its other clauses."""
+        """The command to run later, with its other clauses."""
         command = _POLITE_START.sub("", self.command)
         command = command[:1].lower() + command[1:]
         return " ".join(filter(None, (command, self.length, self.excepted and f"except {self.excepted}")))
 
 
-def parse_clauses(text: str, now: datetime) -> Clauses:
+def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -> Clauses:
     """Separate a command from its clauses; a text that is no command is returned as it is."""
     words = " ".join(text.split()).strip(" .!?")
-    if len(words) > _MAX_COMMAND_CHARS or _TIMED_THINGS.search(words):
+    if len(words) > _MAX_COMMAND_CHARS:
+        return Clauses(text)
+    request = split_condition(words)
+    if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
+        return _conditional(text, request, now, sun_times)
+    if _TIMED_THINGS.search(words):
         return Clauses(text)
     if _CONDITION_LEADS.match(words):
         return Clauses(text, problem=_NO_CONDITIONS)
     if _QUESTION.match(words):
         return Clauses(text)
-    if _SUN.search(words):
-        return Clauses(text, problem=_NO_SUN)
-    clauses = Clauses(words)
-    for step in (_without_time, _without_length, _without_exception, _without_length, _without_time):
+    clauses, sun_times = Clauses(words), sun_times or SunTimes()
+    for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
         if not clauses.problem:
-            clauses = step(clauses, now)
-    if not (_LEADS_WITH_ACTION.match(clauses.command) or _ENDS_IN_STATE.search(clauses.command)):
+            clauses = step(clauses, now, sun_times)
+    if not (LEADS_WITH_ACTION.match(clauses.command) or _ENDS_IN_STATE.search(clauses.command)):
         return Clauses(text)
     if not clauses.problem and _CONDITION.search(clauses.command):
         clauses = replace(clauses, problem=_NO_CONDITIONS)
@@ -158,7 +165,17 @@ def parse_clauses(text: str, now: datetime) -> Clauses:
     return replace(clauses, command=text) if clauses.is_plain or clauses.problem else clauses
 
 
-def _without_exception(clauses: Clauses, _now: datetime) -> Clauses:
+def _conditional(text: str, request: ConditionalRequest, now: datetime, sun_times: SunTimes | None) -> Clauses:
+    """The clauses of a command that has a condition, or of a request to be told or reminded."""
+    if not request.command:
+        return Clauses(text, request=request)
+    clauses = parse_clauses(request.command, now, sun_times)
+    if clauses.in_s is not None or clauses.schedule or clauses.request:
+        return Clauses(text, problem=_ONE_AT_A_TIME)
+    return replace(clauses, request=request)
+
+
+def _without_exception(clauses: Clauses, _now: datetime, _sun_times: SunTimes) -> Clauses:
     for form in _EXCEPTIONS:
         if not (found := form.match(clauses.command)):
             continue
@@ -169,67 +186,24 @@ def _without_exception(clauses: Clauses, _now: datetime) -> Clauses:
         command = (
             parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or _REST_OF}{parts['after'] or ''}"
         )
-        if not _LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
+        if not LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
             kept, command = kept[: state.start()], f"{command}{state[0]}"
         return replace(clauses, command=command, excepted=kept)
     return clauses
 
 
-def _without_time(clauses: Clauses, now: datetime) -> Clauses:
-    """The command without the time at its end or its beginning."""
-    for command, said in _splits(clauses.command, _TIME_STARTS) if clauses.in_s is None else ():
-        first = said.split()[0].casefold()
-        if _BARE_VALUE.match(command) and first == "at" and not _HAS_UNIT.search(said):
-            continue  # "set the thermostat at twenty"
-        try:
-            expression = parse_time(said.removeprefix("after "), now)
-            when = expression.when(now, "reminder")
-        except PastTime as error:
-            return replace(clauses, problem=error.message)
-        except InvalidTime:
-            continue
-        if first == "for" and (when.in_s is not None or not expression.has_time):
-            continue  # a length, or "for the night"
-        if when.repeat or not expression.has_time:
-            return replace(clauses, problem=_NO_REPEAT if when.repeat else _WHAT_TIME)
-        in_words = f"at {moment_phrase(when.at, now)}" if when.in_s is None else f"in {duration(when.in_s)}"
-        return replace(clauses, command=command, in_s=_seconds_until(when, now), when=in_words)
-    return clauses
+def _without_time(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
+    if clauses.in_s is not None or clauses.schedule:
+        return clauses
+    found = split_time(clauses.command, now, sun_times)
+    return replace(
+        clauses, command=found.command, in_s=found.in_s, schedule=found.schedule, when=found.when, problem=found.problem
+    )
 
 
-def _without_length(clauses: Clauses, now: datetime) -> Clauses:
-    """The command without "for ten minutes" or "until nine"."""
-    for command, said in _splits(clauses.command, _LENGTH_STARTS) if clauses.for_s is None else ():
-        first, _, rest = said.partition(" ")
-        if _IDIOM.match(said) or (first.casefold() == "for" and _BARE_VALUE.match(command)):
-            continue  # "for a moment", "set the time her for ten minutes"
-        try:
-            expression = parse_time(rest, now)
-            when = expression.when(now, "reminder")
-        except HomeError:
-            continue
-        if expression.in_s is None if first.casefold() == "for" else not expression.has_time:
-            continue  # "for the night"
-        return replace(clauses, command=command, for_s=_seconds_until(when, now), length=said)
-    return clauses
-
-
-def _seconds_until(when: When, now: datetime) -> int:
-    return max(1, round(when.at.timestamp() - now.timestamp()))
-
-
-def _splits(text: str, starts: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Every way to read a text as a command and a clause that begins with one of these words."""
-    words, plain = text.split(), [*text.casefold().split(), ""]
-    for start in range(1, len(words)):
-        # "the lamp on at eight" is on; "for tonight" begins now.
-        is_other = (plain[start] == "on" and plain[start + 1] in starts) or plain[start - 1] == "for"
-        if plain[start] in starts and not is_other:
-            yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
-    for end in range(len(words) - 1, 0, -1) if plain[0] in starts else ():
-        command = " ".join(words[end:])
-        if _LEADS_WITH_ACTION.match(command):
-            yield command, " ".join(words[:end]).rstrip(",")
+def _without_length(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
+    found = split_length(clauses.command, now, sun_times) if clauses.for_s is None else None
+    return replace(clauses, command=found[0], for_s=found[1], length=found[2]) if found else clauses
 
 
 @cache
@@ -253,16 +227,22 @@ class CommandClauses(Hook):
     name: ClassVar[str] = "command_clauses"
     is_safety: ClassVar[bool] = True
 
-    def __init__(
-        self, executor: ToolExecutor, house: Callable[[], House], timers: Timers, now: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, executor: ToolExecutor, house: Callable[[], House], timers: Timers, alarms: Alarms) -> None:
         self._executor = executor
         self._house = house
         self._timers = timers
-        self._now = now
+        self._alarms = alarms
 
-    async def on_run_start(self, run: Run) -> Answer | None:
-        clauses = parse_clauses(run.text, self._now())
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        clauses = parse_clauses(run.text, self._alarms.now(), self._alarms.sun_times)
+        if (request := clauses.request) and not clauses.problem:
+            clauses = self._with_condition(clauses, request)
+            if clauses.condition and not request.command:
+                return Calls((_watch_call("", clauses.condition, request),))
+        # The tool of a plugin may know what the home does not.
+        is_certain = clauses.request or NAMES_SUN.search(run.text) or OTHER_REPEAT.search(run.text)
+        if clauses.problem and is_certain and catalogue().keys() >= set(self._executor.registry.names):
+            return Answer(clauses.problem)
         if _REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
             clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
@@ -299,23 +279,23 @@ class CommandClauses(Hook):
             return Deny(problem)
         if clauses.is_scheduled:
             return Deny("The command is scheduled as a whole.")
-        if clauses.in_s is not None:
+        if clauses.condition and clauses.request:
+            run.notes[self.name] = replace(clauses, is_scheduled=True)
+            acts = {"name": call.name, "arguments": json.loads(call.arguments)}
+            return _watch_call(clauses.later, clauses.condition, clauses.request, acts)
+        if clauses.in_s is not None or clauses.schedule:
             run.notes[self.name] = replace(
                 clauses, is_scheduled=True, asks_then=self._executor.needs_confirmation(call)
             )
-            minutes, seconds = divmod(clauses.in_s, 60)
-            length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
-            scheduled = {slot: count for slot, count in length.items() if count} | {
-                "conversation_command": clauses.later
-            }
-            return ToolCall(call.id, _LATER, json.dumps(scheduled, ensure_ascii=False))
+            return _scheduling_call(clauses)
         return call if clauses.excepted or clauses.relative else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         clauses = self._clauses(run)
-        if clauses.is_scheduled and (call.name in _acting_tools() or (call.name == _LATER and not outcome.is_error)):
-            will = "will ask you whether to" if clauses.asks_then else "will"
-            return Answer(sentence(f"{clauses.when} I {will} {brief(clauses.later)}"))
+        if clauses.is_scheduled and not clauses.answer:
+            return self._scheduled_answer(run, clauses, outcome)
+        if clauses.is_scheduled:  # another call of the same command
+            return Answer(clauses.answer)
         if call.name not in _acting_tools():
             return None
         if clauses.problem:
@@ -329,6 +309,24 @@ class CommandClauses(Hook):
         except (HomeError, StateError) as error:
             return Answer(f"{_spoken(outcome)} {sentence(error.message)}")
         return Answer(f"{_spoken(outcome)} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
+
+    def _scheduled_answer(self, run: Run, clauses: Clauses, outcome: ToolOutcome) -> Answer | None:
+        """The answer to a command that was stored for later, or why it was not."""
+        if outcome.is_error:
+            return None
+        answer = _spoken(outcome)
+        if not clauses.condition and _WILL.match(answer):
+            will = "will ask you whether to" if clauses.asks_then else "will"
+            answer = sentence(f"{clauses.when} I {will} {brief(clauses.later)}")
+        run.notes[self.name] = replace(clauses, answer=answer)
+        return Answer(answer)
+
+    def _with_condition(self, clauses: Clauses, request: ConditionalRequest) -> Clauses:
+        try:
+            return replace(clauses, condition=resolve_condition(request.condition, self._house()))
+        except (HomeError, StateError) as error:
+            left = " I left everything as it is." if request.command else ""
+            return replace(clauses, problem=f"{sentence(error.message)}{left}")
 
     def _clauses(self, run: Run) -> Clauses:
         clauses = run.notes.get(self.name)
@@ -367,9 +365,35 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
         return _NO_STOPPING
     if clauses.relative and call.name != clauses.relative.quantity.tool:
         return _WHAT_TO_CHANGE
-    if clauses.in_s is not None:
-        return _TOO_FAR if clauses.in_s > MAX_TIMER_S else str(intent.answer or "")
+    if clauses.in_s is not None or clauses.schedule:
+        return str(intent.answer or "")
     return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
+
+
+def _scheduling_call(clauses: Clauses) -> ToolCall:
+    """The call that stores a command for later."""
+    if clauses.schedule:
+        arguments: dict[str, object] = {"task": clauses.later, "time": clauses.schedule, RUNS: True}
+        return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
+    minutes, seconds = divmod(clauses.in_s or 0, 60)
+    length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
+    arguments = {slot: count for slot, count in length.items() if count}
+    return ToolCall("", _LATER, json.dumps({**arguments, "conversation_command": clauses.later}, ensure_ascii=False))
+
+
+def _watch_call(
+    command: str, condition: Condition, request: ConditionalRequest, acts: dict[str, object] | None = None
+) -> ToolCall:
+    """The call that watches for a condition, to run a command, to remind or to tell."""
+    kind: WatchKind = "run" if command else "remind" if request.task else "tell"
+    text = command or request.task or condition.fact
+    watch = {
+        "kind": kind,
+        "condition": condition.model_dump(exclude_defaults=True),
+        "is_repeating": request.is_repeating,
+    }
+    arguments = {"task": text, WATCH: {**watch, **({"call": acts} if acts else {})}}
+    return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
 
 
 def _spoken(outcome: ToolOutcome) -> str:

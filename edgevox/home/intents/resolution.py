@@ -43,7 +43,7 @@ _Proposals: TypeAlias = Iterator[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedIntent(Resolution):
-    """A home call with the entities to act on, and the area to clean.
+    """A home call with the entities to act on, and the area to clean; `agreed` is the question of a later call.
 
     `choices` are the entities between which the answer asks to choose, in the order in which it names them.
     """
@@ -51,6 +51,7 @@ class ResolvedIntent(Resolution):
     entities: Entities = ()
     area: Area | None = None
     choices: Entities = ()
+    agreed: str = ""
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:

@@ -14,7 +14,9 @@ from edgevox.core.errors import StateError
 from edgevox.core.types import JsonObject
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.scheduled import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
 from edgevox.home.alarms.timers import Timers
+from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers
 from edgevox.home.intents.call_phrases import call_phrase
@@ -66,8 +68,12 @@ _HANDLERS: dict[str, _Handler] = {
 }
 
 
-def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[Tool, ...]:
+def home_tools(
+    home: Home, timers: Timers, alarms: Alarms, now: Now, watches: Watches | None = None
+) -> tuple[Tool, ...]:
     """Every home tool, in the catalogue's order. `now` gives the local time."""
+    watches = watches or Watches(timers.now_s)
+    scheduled = ScheduledCommands(timers, alarms, watches)
 
     async def answer(name: str, intent: ResolvedIntent) -> Speech | str:
         arguments = intent.arguments
@@ -86,8 +92,11 @@ def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[To
             case "broadcast":
                 await home.announce(str(arguments["message"]))
                 return Speech("Announced.")
+            case "set_reminder" if WATCH in arguments:
+                house = home.house()
+                return Speech(await asyncio.to_thread(set_watch, watches, arguments, house, agreed=intent.agreed))
             case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
-                return Speech(await asyncio.to_thread(alarm_handlers.run_alarm, alarms, name, arguments))
+                return Speech(await asyncio.to_thread(run_alarm, alarms, scheduled, name, arguments))
             case _ if name in _HANDLERS:
                 return Speech(await _HANDLERS[name](home, name, intent))
             case _:
@@ -96,10 +105,31 @@ def home_tools(home: Home, timers: Timers, alarms: Alarms, now: Now) -> tuple[To
     return tuple(_bound(tool, home, answer) for tool in catalogue().values())
 
 
+def _hook_parameters(name: str) -> JsonObject:
+    if name.endswith("_timer") or name == "cancel_alarm":
+        return {alarm_handlers.TIMER_ID: {"type": "string"}}
+    if name == "set_reminder":
+        return {alarm_handlers.RUNS: {"type": "boolean"}, WATCH: {"type": "object"}}
+    return _HOOK_SLOTS if has_targets(name) else {}
+
+
+def _resolve_watch(arguments: JsonObject, home: Home) -> ResolvedIntent:
+    """The targets and the question of the command that a watch runs: it is asked about when the watch is set up."""
+    watch = watch_request(arguments)
+    call = watch.call
+    if watch.kind != "run" or not has_targets(str(call.get("name"))):
+        return ResolvedIntent(arguments)
+    acts = resolve_intent(call["name"], call.get("arguments", {}), home.house())
+    question = f"When {watch.condition.phrase}, {acts.question[:1].lower()}{acts.question[1:]}"
+    return ResolvedIntent(arguments, acts.targets, question, agreed=acts.question)
+
+
 def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
     name = tool.name
 
     def resolve(arguments: JsonObject) -> ResolvedIntent:
+        if WATCH in arguments:
+            return _resolve_watch(arguments, home)
         if not has_targets(name):
             message = in_question(str(arguments.get("message", "")))
             question = f"Announce “{message}”?" if name == _ANNOUNCEMENT else ""
@@ -122,7 +152,7 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
         name=name,
         description=tool.description,
         parameters=tool.parameters,
-        hook_parameters=_HOOK_SLOTS if has_targets(name) else {},
+        hook_parameters=_hook_parameters(name),
         side_effects=tool.has_side_effects,
         confirm=_CONFIRM.get(name),
         examples=tool.examples,

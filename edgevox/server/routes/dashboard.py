@@ -125,6 +125,18 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
     }
 
 
+async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    entries = await asyncio.to_thread(_toolbox(server).scheduled.entries)
+    return {"object": "list", "data": [fields_of(entry, "id", "kind", "due_s", "text", "when") for entry in entries]}
+
+
+async def _cancel_entry(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    entry_id = request.path_params["id"]
+    if not await asyncio.to_thread(_toolbox(server).scheduled.remove, [entry_id]):
+        raise ApiError(404, "not_scheduled", "nothing with this id is set: it is over, or was cancelled")
+    return {"id": entry_id, "cancelled": True}
+
+
 async def _tool_stats(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     toolbox = _toolbox(server)
     counted = toolbox.stats.summary()
@@ -242,6 +254,8 @@ ROUTES = (
     ApiRoute("GET", "/openapi.json", "This document", _openapi, "status", allow_local=True),
     _shown("/v1/status", "Status of the assistant", _status, "status", allow_local=True),
     _shown("/v1/home", "State of the home", _home, "read"),
+    _shown("/v1/schedule", "Timers, alarms, reminders, schedules and watches", _schedule, "read"),
+    ApiRoute("DELETE", "/v1/schedule/{id}", "Cancel one of them", _cancel_entry, "act", errors=(404,)),
     _shown("/v1/tools/stats", "Tool statistics", _tool_stats, "read"),
     ApiRoute(
         "GET",

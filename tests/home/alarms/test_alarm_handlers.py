@@ -179,3 +179,8 @@ async def test_midnight_belongs_to_the_day_before_it(bench: Bench) -> None:
     assert await bench.say("alarm_status", time="tonight") == "There is one alarm: midnight tonight."
     assert await bench.say("alarm_status", time="today") == "There is one alarm: midnight tonight."
     assert await bench.say("cancel_alarm", time="midnight") == "The alarm for midnight tonight is cancelled."
+
+
+async def test_the_status_of_a_delayed_command_says_what_it_will_do(bench: Bench) -> None:
+    await bench.say("start_timer", minutes=10, conversation_command="turn off the oven")
+    assert await bench.say("timer_status") == "In 10 minutes I will turn off the oven."

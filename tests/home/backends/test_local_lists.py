@@ -24,6 +24,7 @@ class FakeHome:
     def __init__(self, *entities: Entity) -> None:
         self.entities = entities
         self.problem = ""
+        self.location = None
         self.asked: list[str] = []
 
     async def start(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from edgevox.home.intents.relative import parse_relative
 from tests.home.conftest import Bench
-from tests.home.intents.test_clauses import Talk
+from tests.home.talk import Talk
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from edgevox.home.backends.home_assistant.service_calls import execute_action, g
 from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
+from edgevox.home.entities import Action, Entity, HomeError, House, ListItem, Location
 
 # Bits of Home Assistant's supported_features.
 _SATELLITE_ANNOUNCES = 1
@@ -198,6 +198,9 @@ class HomeAssistantHome(ReconnectingHome):
         until_s = loop.time() + _STARTS_WITHIN_S
         while loop.time() < until_s:
             config = await connection.command("get_config")
+            match config:
+                case {"latitude": int() | float() as latitude, "longitude": int() | float() as longitude}:
+                    self.location = Location(latitude, longitude)
             if config.get("state", "RUNNING") == "RUNNING":
                 return
             self._report_not_ready("Home Assistant is still starting.")

@@ -17,6 +17,7 @@ export class Home {
     this.note = byId("home-note");
     this.shown = new Map();
     this.layout = "";
+    this.scheduleWords = "[]";
   }
 
   watch() {
@@ -34,6 +35,7 @@ export class Home {
   async refresh() {
     try {
       this.show(await this.server.get("/v1/home"));
+      this.showSchedule(await this.server.get("/v1/schedule"));
     } catch (error) {
       if (error instanceof Refused) this.say(error.status === 404 ? "The assistant has no home here." : error.message);
     }
@@ -45,6 +47,30 @@ export class Home {
     if (layout !== this.layout) this.build(areas, things);
     this.layout = layout;
     for (const thing of things) this.update(thing);
+  }
+
+  // Timers, alarms, reminders, schedules and watches, each with a button that cancels it.
+  showSchedule({ data }) {
+    const words = JSON.stringify(data);
+    if (words === this.scheduleWords) return;
+    this.scheduleWords = words;
+    byId("schedule").hidden = data.length === 0;
+    byId("schedule-list").replaceChildren(...data.map((entry) => this.scheduled(entry)));
+  }
+
+  scheduled({ id, kind, text, when }) {
+    const button = element("button", { type: "button", "aria-label": `Cancel: ${text || kind}` }, "Cancel");
+    button.addEventListener("click", async () => {
+      await this.server.delete(`/v1/schedule/${id}`).catch((error) => this.say(error.message));
+      await this.refresh();
+    });
+    return element(
+      "li",
+      { class: "thing", "data-scheduled": id },
+      element("span", { class: "name" }, kind === "watch" ? when : text || kind),
+      element("span", { class: "phrase" }, kind === "watch" ? "" : when),
+      button,
+    );
   }
 
   build(areas, things) {

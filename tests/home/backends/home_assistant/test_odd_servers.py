@@ -22,6 +22,7 @@ from edgevox.home.backends.home_assistant import (
     check_token,
 )
 from edgevox.home.backends.reconnecting import backoff_s
+from edgevox.home.entities import Location
 from tests.home.backends.home_assistant.fake import TOKEN, FakeHomeAssistant, running
 
 _SEARCHES = 512 | 4194304
@@ -115,6 +116,13 @@ async def test_a_server_that_is_starting_is_used_when_it_has_started() -> None:
         fake.answers["get_config"] = {"state": "RUNNING"}
         await eventually(lambda: home.problem == "")
         assert thing(home).state == "off"
+
+
+async def test_the_place_of_the_home_is_that_of_home_assistant() -> None:
+    fake = FakeHomeAssistant()
+    fake.answers["get_config"] = {"state": "RUNNING", "latitude": 52.5, "longitude": 13}
+    async with connected(fake) as home:
+        assert home.location == Location(52.5, 13)
 
 
 async def test_a_value_that_is_changing_counts_as_done() -> None:
