@@ -71,6 +71,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
+            offers_rule_tools=preset.offers_rule_tools,
             hooks=toolbox.hooks if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,

@@ -15,7 +15,7 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools, resolved_targets
-from edgevox.home.entities import Action, ListItem
+from edgevox.home.entities import Action, Forecast, ForecastKind, ListItem
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.resolution import ResolvedIntent, normalize_arguments
 from edgevox.home.prompt import MAX_ENTITIES
@@ -100,6 +100,9 @@ class _UnchangedHome:
 
     async def announce(self, message: str) -> None:
         """Announces nothing."""
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
 
 
 def _intent(tool: str, house: House, given: JsonObject) -> ResolvedIntent:

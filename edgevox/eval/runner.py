@@ -64,6 +64,7 @@ async def run_cases(
             "eval",
             instructions=case.offer.home_prompt(max_things=max_things, before=instructions),
             tools=executor,
+            offers_rule_tools=False,
             hooks=case.offer.hooks(executor),
             tool_choice_policy=model.policy,
             model=model.model,

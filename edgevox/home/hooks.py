@@ -7,10 +7,15 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.entities import Home
 from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.rules.hook import HomeRules
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools.executor import ToolExecutor
 
 
 def assistant_hooks(executor: ToolExecutor, home: Home, timers: Timers, alarms: Alarms) -> tuple[Hook, ...]:
     """Return the hooks for the tools of `executor`, which act on this home; `alarms.now` is the local time."""
-    return (*default_slm_hooks(executor.registry.only_reads), CommandClauses(executor, home.house, timers, alarms.now))
+    return (
+        *default_slm_hooks(executor.registry.only_reads),
+        CommandClauses(executor, home.house, timers, alarms.now),
+        HomeRules(executor, home, alarms.now),
+    )

@@ -39,6 +39,9 @@ class ModelPreset(BaseModel):
     aliases: tuple[_Text, ...] = ()
     tool_call_parsers: Annotated[tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")]
     tool_choice_policy: ToolChoicePolicy = "auto"
+    offers_rule_tools: bool = Field(
+        default=True, description="false: trained on the home tools alone, it is not offered those that rules call"
+    )
     calls_tools: bool = Field(default=True, description="false: too small, it is offered none")
     tools_as: ToolsAs = Field(default="lines", description="in one line each, or as the chat template writes them")
     languages: tuple[Language, ...] | None = Field(

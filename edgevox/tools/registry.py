@@ -36,6 +36,11 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
+    @property
+    def trained_names(self) -> tuple[str, ...]:
+        """All tools but those that only rules call."""
+        return tuple(name for name, tool in self._tools.items() if not tool.is_rule_tool)
+
     def add(self, tool: Tool, *, owner: str = BUILT_IN) -> None:
         """Raises ConfigError, naming both owners, when the name is taken."""
         for taken in self._tools:

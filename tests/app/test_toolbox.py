@@ -13,12 +13,13 @@ from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.core.types import ToolCall
-from edgevox.home import DemoHome, catalogue
+from edgevox.home import DemoHome
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 
-HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
+HOME_TOOLS = tuple(known_tools())
 
 
 def settings_of(**tables: Any) -> Settings:

@@ -82,7 +82,7 @@ class UnavailableHome:
     def house(self) -> House:
         raise HomeError(self.problem)
 
-    async def _refuse(self, _: object) -> NoReturn:
+    async def _refuse(self, *_: object) -> NoReturn:
         raise HomeError(self.problem)
 
-    apply = items = announce = _refuse
+    apply = items = announce = forecast = _refuse

@@ -25,7 +25,7 @@ from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S, Timers
 from edgevox.home.entities import HomeError, House
-from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
 from edgevox.home.phrasing import brief, sentence, the
@@ -237,7 +237,7 @@ def _acting_tools() -> frozenset[str]:
     """Tools that act on entities at once. What a list or a player is given may contain such words itself."""
     return frozenset(
         tool.name
-        for tool in catalogue().values()
+        for tool in known_tools().values()
         if tool.has_side_effects
         and tool.target_domains is not None
         and not {"item", "search_query"} & {*tool.parameters["properties"]}
@@ -276,7 +276,7 @@ class CommandClauses(Hook):
         if clauses.is_plain or clauses.problem:
             return None
         offered = {tool["function"]["name"] for tool in request.tools}
-        if not (clauses.excepted or clauses.relative or offered <= catalogue().keys()):
+        if not (clauses.excepted or clauses.relative or offered <= known_tools().keys()):
             return None  # the tool of a plugin may have a slot for the time
         messages = [
             replace(message, content=clauses.relative.command if clauses.relative else clauses.command)
@@ -363,7 +363,11 @@ class CommandClauses(Hook):
 
 def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:
     """Why the clauses cannot be applied to a call, or ""."""
-    if _STOP.match(text) and any(entity.domain in ("cover", "valve") for entity in intent.entities):
+    if (
+        _STOP.match(text)
+        and call.name in ("turn_on", "turn_off", "set_position")
+        and any(entity.domain in ("cover", "valve") for entity in intent.entities)
+    ):
         return _NO_STOPPING
     if clauses.relative and call.name != clauses.relative.quantity.tool:
         return _WHAT_TO_CHANGE
