@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from edgevox.core.types import ToolCall
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
-from edgevox.home.rules import lists, media, modes, movement, weather
+from edgevox.home.rules import lists, media, modes, movement, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -29,12 +30,22 @@ class HomeRules(Hook):
         self._now = now
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
-        clauses = run.notes.get(CommandClauses.name)
-        if isinstance(clauses, Clauses) and (clauses.problem or clauses.relative):
+        noted = run.notes.get(CommandClauses.name)
+        clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
+        if clauses.problem:
             return None
-        text = plain_request(clauses.command if isinstance(clauses, Clauses) else run.text)
+        text = plain_request(clauses.command)
         try:
             house = self._home.house()
+            changed = () if clauses.excepted else steps.parse(text, house)
+            if isinstance(changed, str):
+                return Answer(changed)
+            if changed:
+                # The clauses need not make the change relative once more.
+                run.notes[CommandClauses.name] = replace(clauses, relative=None)
+                return Calls(changed)
+            if clauses.relative:
+                return None
             if not self._has_other_weather and weather.asks_about_elsewhere(text, house, self._now().date()):
                 return Answer(weather.NOT_HERE)
             calls = (
