@@ -216,7 +216,7 @@ async def set_alarm_mode(home: Home, tool: str, intent: ResolvedIntent) -> str:
     said = str(intent.arguments["mode"])
     if (mode := mode_called(said, ALARM_MODES)) is None:
         raise HomeError("I can arm it for away, home, night or vacation, or disarm it.")
-    done = await _apply(home, "arm", intent.entities, {"mode": mode, **_given(intent.arguments, "code")})
+    done = await _apply(home, "arm", intent.entities, {"mode": mode} | ({"code": intent.code} if intent.code else {}))
     return _states_after(done, home.house())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from edgevox.core.languages import listed
@@ -44,11 +44,14 @@ class ResolvedIntent(Resolution):
 
     entities: Entities = ()
     area: Area | None = None
+    code: str = field(default="", repr=False)
+    """the code of an alarm panel, which is not among the arguments: those are logged, shown and remembered"""
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
     """Resolve a call that has targets in one snapshot of the house; a HomeError of the resolver becomes the answer."""
     normalized, entities = _normalize(tool, arguments, house)
+    code = str(normalized.pop("code", None) or "")
     try:
         entities = entities or resolve_targets(tool, normalized, house)
         if excepted := normalized.get(EXCEPT):
@@ -66,6 +69,7 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         summary=call_phrase(tool, normalized, entities, area),
         entities=entities,
         area=area,
+        code=code,
     )
 
 

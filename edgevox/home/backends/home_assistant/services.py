@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from edgevox.home.colours import Colour, find_colour
@@ -134,6 +134,9 @@ def service_for(entity: Entity, action: Action) -> Service | None:
     """The service; None if there is nothing to do. Raises HomeError if the entity does not support it."""
     values = action.values
     match action.verb:
+        case "turn_on" | "turn_off" if entity.domain == "alarm_control_panel" and values.get("code"):
+            service = _from_table(action.verb, entity)
+            return replace(service, data={"code": str(values["code"])})
         case "turn_on" | "start":
             return _turn_on(entity)
         case "turn_off" | "dock":

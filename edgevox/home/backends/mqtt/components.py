@@ -101,18 +101,8 @@ def _alarm_panel(config: DiscoveryConfig) -> component.Component:
     known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
     device.subscribe("state_topic", "value_template", component.plain_states(*known), "state")
     offered = config.texts("supported_features")
-    for armed in _ARMED:
-        way = armed.removeprefix("armed_")
-        if not offered or f"arm_{way}" in offered:
-            payload = config.text(f"payload_arm_{way}", f"ARM_{way.upper()}")
-            device.sends(("turn_on",), payload, armed, *_ARMED, "arming", action=payload, code="")
-            break
-    payload = config.text("payload_disarm", "DISARM")
-    device.sends(("turn_off",), payload, "disarmed", action=payload, code="")
-    for verb in tuple(device.commands):
-        needed = "code_arm_required" if verb == "turn_on" else "code_disarm_required"
-        if config.has("code") and config.flag(needed, default=True):
-            device.refuses((verb,), _NEEDS_CODE)
+    ways = [armed.removeprefix("armed_") for armed in _ARMED]
+    default = next((way for way in ways if not offered or f"arm_{way}" in offered), "away")
 
     def arm(target: Entity, values: Attributes) -> component.Command:
         mode, code = str(values["mode"]), str(values.get("code") or "")
@@ -127,10 +117,14 @@ def _alarm_panel(config: DiscoveryConfig) -> component.Component:
         way = "disarm" if is_off else f"arm_{mode}"
         payload = config.text(f"payload_{way}", way.upper())
         message = device.publish("command_topic", payload, "command_template", action=payload, code=code)
-        states = ("disarmed",) if is_off else (f"armed_{mode}", "arming")
+        states = ("disarmed",) if is_off else (f"armed_{mode}", *_ARMED, "arming")
         return component.Command((message,), {"state": states[0]}, device.when(state=component.one_of(*states)))
 
-    device.commands["arm"] = arm
+    device.commands = {
+        "arm": arm,
+        "turn_on": lambda target, values: arm(target, {**values, "mode": default}),
+        "turn_off": lambda target, values: arm(target, {**values, "mode": "disarmed"}),
+    }
     return device
 
 
