@@ -74,8 +74,7 @@ class LLMAgent:
     """A language model with instructions, tools and a memory. Runs one turn at a time.
 
     `offered` limits the tools in the prompt: a list of names, or a function from the utterance to names. By default all
-    tools are offered; without `offers_rule_tools` those that only rules call are left out. `takes_notes` lets the model
-    summarise turns that no longer fit the prompt. `client` is as in
+    tools are offered. `takes_notes` lets the model summarise turns that no longer fit the prompt. `client` is as in
     ChatRequest.
     """
 
@@ -91,7 +90,6 @@ class LLMAgent:
         *,
         model: ChatModel,
         offered: Sequence[str] | Offer | None = None,
-        offers_rule_tools: bool = True,
         parsers: tuple[str, ...] = (),
         sampling: Sampling | None = None,
         stop: tuple[str, ...] = (),
@@ -111,7 +109,6 @@ class LLMAgent:
         self._instructions = instructions
         self._executor = tools if isinstance(tools, ToolExecutor) else ToolExecutor(ToolRegistry(tools))
         self._offered = offered
-        self._offers_rule_tools = offers_rule_tools
         self._hooks = Hooks(default_slm_hooks(self._executor.registry.only_reads) if hooks is None else hooks)
         self._max_iterations = max_iterations
         self._model = ModelProfile(model, parsers, tool_choice_policy, tools_as, sampling or Sampling(), stop, thinking)
@@ -351,13 +348,6 @@ class LLMAgent:
         return registry.names if self._offered is None or callable(self._offered) else self._offered
 
     def _names_for(self, sentence: str) -> Sequence[str] | None:
-        names = self._selected_names(sentence)
-        if self._offers_rule_tools:
-            return names
-        trained = self._executor.registry.trained_names
-        return trained if names is None else tuple(name for name in names if name in trained)
-
-    def _selected_names(self, sentence: str) -> Sequence[str] | None:
         if not callable(self._offered):
             return self._offered
         names = self._offered(sentence)
@@ -366,4 +356,6 @@ class LLMAgent:
         # "And tomorrow?" does not name the tool it refers to: offer those of the last turn.
         last_turn = itertools.takewhile(lambda message: message.role != "user", reversed(self._conversation.messages()))
         called = [call.name for message in reversed(tuple(last_turn)) for call in message.tool_calls]
-        return tuple(dict.fromkeys((*names, *(name for name in called if name in self._executor.registry))))
+        registry = self._executor.registry
+        known = (name for name in called if name in registry and not registry.get(name).called_by_rule)
+        return tuple(dict.fromkeys((*names, *known)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions
+from edgevox.agents.llm_agent import Offer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
@@ -70,8 +71,7 @@ class HomeContext:
             "edgevox",
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
-            offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
-            offers_rule_tools=preset.offers_rule_tools,
+            offered=self._offer(toolbox) if toolbox else None,
             hooks=toolbox.hooks if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
@@ -87,3 +87,8 @@ class HomeContext:
             publish=publish,
             client=client,
         )
+
+    def _offer(self, toolbox: Toolbox) -> Offer | None:
+        if self._preset.home_only:
+            return toolbox.offered
+        return toolbox.mcp.offered if toolbox.mcp.reports() else None

@@ -97,6 +97,11 @@ class Toolbox:
         """The hooks of the assistant, and those of the running plugins; valid after `start`."""
         return (*assistant_hooks(self.executor, self.home, self.timers, self.alarms), *self.plugins.hooks)
 
+    def offered(self, sentence: str) -> tuple[str, ...]:
+        """The names of the tools to offer for this sentence to a model that is made for the home alone."""
+        names = self.mcp.offered(sentence)
+        return tuple(name for name in names if not self.registry.get(name).called_by_rule)
+
     @property
     def unknown_names(self) -> tuple[str, ...]:
         """Tool names in the settings that match no tool."""

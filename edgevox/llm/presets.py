@@ -39,10 +39,10 @@ class ModelPreset(BaseModel):
     aliases: tuple[_Text, ...] = ()
     tool_call_parsers: Annotated[tuple[_Text, ...], Field(min_length=1, description="the first that reads wins")]
     tool_choice_policy: ToolChoicePolicy = "auto"
-    offers_rule_tools: bool = Field(
-        default=True, description="false: trained on the home tools alone, it is not offered those that rules call"
-    )
     calls_tools: bool = Field(default=True, description="false: too small, it is offered none")
+    home_only: bool = Field(
+        default=False, description="made for the home's tools alone: rules call the others, and it is asked no facts"
+    )
     tools_as: ToolsAs = Field(default="lines", description="in one line each, or as the chat template writes them")
     languages: tuple[Language, ...] | None = Field(
         default=None, description="codes of those it speaks well enough; None: all of them"

@@ -19,6 +19,8 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = (), *, owner: str = BUILT_IN) -> None:
         self._tools: dict[str, Tool] = {}
         self._owners: dict[str, str] = {}
+        self._replaced: dict[str, Tool] = {}
+        """Built-in tools in whose place a tool of that name was added."""
         self._schemas: dict[tuple[bool, tuple[str, ...] | None], tuple[JsonObject, ...]] = {}
         for tool in tools:
             self.add(tool, owner=owner)
@@ -36,15 +38,13 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
-    @property
-    def trained_names(self) -> tuple[str, ...]:
-        """All tools but those that only rules call."""
-        return tuple(name for name, tool in self._tools.items() if not tool.is_rule_tool)
-
     def add(self, tool: Tool, *, owner: str = BUILT_IN) -> None:
-        """Raises ConfigError, naming both owners, when the name is taken."""
-        for taken in self._tools:
-            if taken.casefold() == tool.name.casefold():
+        """Raises ConfigError, naming both owners, when the name is taken; a built-in tool of a rule gives way."""
+        for taken in self.names:
+            if taken.casefold() == tool.name.casefold() and self._gives_way(taken, owner):
+                self._replaced[taken] = self._tools.pop(taken)
+                del self._owners[taken]
+            elif taken.casefold() == tool.name.casefold():
                 raise ConfigError(
                     f"two tools are called {tool.name}: one of {self._owners[taken]}, one of {owner}",
                     hint="rename one of them, or switch off the plugin that brings it",
@@ -57,7 +57,12 @@ class ToolRegistry:
         """Remove every tool of `owner`, whose plugin has stopped."""
         for name in [name for name, its in self._owners.items() if its == owner]:
             del self._tools[name], self._owners[name]
+        for name in [name for name in self._replaced if name not in self._tools]:
+            self.add(self._replaced.pop(name))
         self._schemas.clear()
+
+    def _gives_way(self, name: str, owner: str) -> bool:
+        return self._tools[name].called_by_rule and self._owners[name] == BUILT_IN and owner != BUILT_IN
 
     def get(self, name: str) -> Tool:
         """Raises UnknownTool."""

@@ -71,7 +71,8 @@ class Tool:
     `memoize_s` is how long a result is cached for the same arguments. `is_trained_on`: the home model was trained on
     the tool, so its examples are left out of the prompt. `acts_elsewhere`: the tool runs in another program, where an
     abandoned call may still take effect. `hook_parameters` are properties that only a hook fills: no model sees them.
-    `is_rule_tool`: hooks call the tool by rule, so a model that was trained on the home tools is not offered it.
+    `called_by_rule`: a hook calls the tool, so a model that is made for the home alone is not offered it; a plugin's
+    tool of that name replaces it.
 
     A tool with `resolve` looks up its targets there and nowhere else. Immediately before the call runs, `refresh`
     returns the same targets, found by id, in their current state, or None when one is gone; `execute` gets the
@@ -88,8 +89,8 @@ class Tool:
     confirm: ConfirmLevel | None = None
     examples: tuple[str, ...] = ()
     is_trained_on: bool = False
-    is_rule_tool: bool = False
     acts_elsewhere: bool = False
+    called_by_rule: bool = False
     scope: str = ""
     memoize_s: float | None = None
     targets: Callable[[JsonObject], Sequence[Target]] | None = None

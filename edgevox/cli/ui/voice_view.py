@@ -168,7 +168,8 @@ class LiveView(PlainView):
     def __init__(
         self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None], level_dbfs: Callable[[], float]
     ) -> None:
-        super().__init__(out, err, last_record)
+        # Lines must pass through the console of the status line, which it clears and redraws around them.
+        super().__init__(err if out.is_terminal else out, err, last_record)
         self._level_dbfs = level_dbfs
         self._idle_label = self._state = _IDLE_LABELS["awake"]
         self._is_asking = False

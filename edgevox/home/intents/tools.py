@@ -133,7 +133,7 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
         confirm=_CONFIRM.get(name),
         examples=tool.examples,
         is_trained_on=name in catalogue(),
-        is_rule_tool=name in rule_catalogue(),
+        called_by_rule=name in rule_catalogue(),
         resolve=resolve,
         refresh=(lambda intent: refresh_intent(name, intent, home.house())) if has_targets(name) else None,
         execute=execute,

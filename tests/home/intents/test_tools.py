@@ -108,7 +108,9 @@ async def test_each_tool_answers_in_a_sentence(
 
 
 async def test_every_tool_of_the_catalogue_runs(bench: Bench) -> None:
-    assert bench.registry.trained_names == tuple(tool.name for tool in catalogue().values())
+    assert tuple(tool.name for tool in bench.registry if not tool.called_by_rule) == tuple(
+        tool.name for tool in catalogue().values()
+    )
     for tool in catalogue().values():
         filled = {"item": "x", "name": "x", "message": "x", "search_query": "x", "area": "kitchen"}
         filled |= {"task": "x", "time": "seven"}

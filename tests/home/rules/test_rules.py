@@ -30,7 +30,7 @@ class Talk:
             hooks=assistant_hooks(bench.executor, bench.home, bench.timers, bench.alarms),
             model=self.model,
             parsers=("hermes",),
-            offers_rule_tools=False,
+            offered=tuple(catalogue()),
             confirm=self._yes,
         )
 
