@@ -32,18 +32,22 @@ class HomeRules(Hook):
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         noted = run.notes.get(CommandClauses.name)
         clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
-        if clauses.problem:
-            return None
         text = plain_request(clauses.command)
         try:
             house = self._home.house()
-            changed = () if clauses.excepted else steps.parse(text, house)
+            # "Raise the thermostat by two" as a whole is a change, and no command for two o'clock.
+            if changed := steps.parse(plain_request(run.text), house):
+                clauses = Clauses(run.text)
+            elif not (clauses.problem or clauses.excepted):
+                changed = steps.parse(text, house)
             if isinstance(changed, str):
                 return Answer(changed)
             if changed:
                 # The clauses need not make the change relative once more.
                 run.notes[CommandClauses.name] = replace(clauses, relative=None)
                 return Calls(changed)
+            if clauses.problem:
+                return None
             if clauses.relative:
                 return None
             if not self._has_other_weather and weather.asks_about_elsewhere(text, house, self._now().date()):

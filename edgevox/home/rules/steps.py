@@ -130,6 +130,7 @@ _IS_LEVEL = pattern(
     rf"|up)\b).*{_NUMBER} percent$"
 )
 _PREDICATE = pattern(r"\b(?:is|are|'s|feels|seems|too|so|much)\b.*")
+_NOT_THE_END = pattern(r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$")
 _MAX_CLAUSES = 3
 _LOWEST_BRIGHTNESS = 5
 
@@ -187,7 +188,7 @@ def parse(text: str, house: House) -> Calls | str:
         return ()
     for number, clause in enumerate(clauses):
         others = [other for place, other in enumerate(clauses) if place != number]
-        if any(_OTHER_COMMAND.match(other) for other in others):
+        if any(_OTHER_COMMAND.match(other) and not _NOT_THE_END.match(other) for other in others):
             continue
         if result := _parse_clause(clause, others, house):
             return result
@@ -361,7 +362,8 @@ def _calls(change: Change, quantity: Quantity, targets: _Targets, house: House) 
             size = round(change.count if change.count is not None else quantity.steps[change.size])
             step = size if change.is_more else -size
         return (call("set_volume_relative", **said, volume_step=step),)
-    if len(entities) == 1 and said and (value := change.applied(quantity, entities[0])) is not None:
+    is_named = "name" in said and found(quantity.tool, house, **said) == entities
+    if len(entities) == 1 and is_named and (value := change.applied(quantity, entities[0])) is not None:
         return (call(quantity.tool, **said, **{quantity.slot: value}),)
     return tuple(_call(change, quantity, entity, house) for entity in entities)
 

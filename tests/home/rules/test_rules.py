@@ -64,6 +64,17 @@ async def test_a_vacuum_is_paused_and_not_the_television(talk: Talk) -> None:
     assert await talk.say("resume vacuuming") == "The robot vacuum is cleaning."
 
 
+async def test_a_change_by_a_number_is_no_time_of_day(talk: Talk) -> None:
+    assert await talk.say("raise the thermostat by 2") == "The thermostat is set to 23 degrees."
+    assert not talk.bench.timers.all()
+
+
+async def test_a_relative_change_is_scheduled_like_any_other_command(talk: Talk) -> None:
+    await talk.say("make the hallway light a bit dimmer in ten minutes")
+    assert talk.bench.entity("light.hallway").attributes["brightness"] == 100
+    assert [timer.command for timer in talk.bench.timers.all()] == ["make the hallway light a bit dimmer"]
+
+
 async def test_clauses_apply_to_what_a_rule_reads(talk: Talk) -> None:
     assert await talk.say("stop the blinds in ten minutes") == "In 10 minutes I will stop the blinds."
     assert [timer.command for timer in talk.bench.timers.all()] == ["stop the blinds"]

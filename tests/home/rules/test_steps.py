@@ -48,6 +48,8 @@ async def change(home: Bench, text: str) -> str:
         ("living room light all the way up", 100),
         ("as bright as it goes in the living room", 100),
         ("it's too dark in here", 60),
+        ("not so bright in the living room", 20),
+        ("living room light dimmer, but not off", 20),
         ("the living room light is far too bright", 5),
         ("I can hardly read, living room light up a bit", 50),
     ],
