@@ -125,6 +125,7 @@ def _agent(
         "eval",
         instructions=prompt,
         tools=executor,
+        offered=[tool.name for tool in executor.registry if not tool.called_by_rule],
         hooks=hooks,
         tool_choice_policy=model.policy,
         model=model.model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from edgevox.home.phrasing import brief
 
 Rgb: TypeAlias = tuple[int, int, int]
 
+_KELVIN = re.compile(r"(\d{4,5}) ?k(?:elvin)?")
 _D65 = (0.3127, 0.3290)
 
 
@@ -30,11 +32,31 @@ class Colour:
 def find_colour(spoken: str) -> Colour:
     """The colour of that name, however it is spaced. Raises HomeError for an unknown one."""
     name = " ".join(spoken.casefold().replace("-", " ").split())
+    if found := _KELVIN.fullmatch(name):
+        kelvin = int(found[1])
+        return Colour(f"{kelvin} kelvin", from_kelvin(kelvin), kelvin, None)
     key, table = name.replace(" ", ""), _tables()
     for part in ("lights", "css", "whites"):
         if (rgb := table[part].get(key)) is not None:
             return Colour(name, _rgb(rgb), table["kelvin"].get(key), key if key in table["css"] else None)
     raise HomeError(f"I do not know the colour {brief(name)}. Try red, green, blue or white.")
+
+
+def kelvin_of(colour: object) -> int | None:
+    """The colour temperature of a colour's name; None for one that is no white."""
+    try:
+        return find_colour(str(colour)).kelvin
+    except HomeError:
+        return None
+
+
+def from_kelvin(kelvin: float) -> Rgb:
+    """The colour of a white, by Tanner Helland's fit of the black-body locus."""
+    hundreds = min(400.0, max(10.0, kelvin / 100))
+    red = 255 if hundreds <= 66 else 329.7 * (hundreds - 60) ** -0.1332
+    green = 99.47 * math.log(hundreds) - 161.1 if hundreds <= 66 else 288.1 * (hundreds - 60) ** -0.0755
+    blue = 255 if hundreds >= 66 else 0 if hundreds <= 19 else 138.5 * math.log(hundreds - 10) - 305.0
+    return _from_shares(*(min(1.0, max(0.0, part / 255)) for part in (red, green, blue)))
 
 
 def nearest_name(rgb: Rgb) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
 from edgevox.core.errors import ToolError
@@ -67,6 +68,24 @@ class ListItem:
     is_done: bool = False
 
 
+ForecastKind: TypeAlias = Literal["daily", "hourly"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The expected weather of a day or an hour from `at` on; None where it is not known.
+
+    `condition` is a state of a weather entity, `low` the lowest temperature of a day.
+    """
+
+    at: datetime
+    condition: str
+    temperature: float | None = None
+    low: float | None = None
+    rain_percent: float | None = None
+    wind_speed: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """The place of a home, in degrees north and east."""
@@ -99,15 +118,16 @@ class House:
 Verb: TypeAlias = Literal[
     "turn_on", "turn_off", "set_light", "set_position", "set_temperature", "set_speed", "set_volume", "pause",
     "unpause", "next", "previous", "mute", "unmute", "play", "start", "clean_area", "dock", "add_item",
-    "complete_item", "remove_item",
+    "complete_item", "remove_item", "clear_items", "create_list", "stop", "set_mode", "select_option", "arm",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action on entities that support it.
+    """One action on entities that support it; `create_list` has none.
 
-    `turn_on` opens covers and valves, locks locks and arms alarms; `turn_off` does the opposite. The values:
+    `turn_on` opens covers and valves, locks locks and arms alarms; `turn_off` does the opposite. `stop` is for covers
+    and valves, `pause` for players, vacuums and mowers. The values:
 
     set_light        brightness (0 to 100), color (a colour's name), or both
     set_position     position (0 closed, 100 open)
@@ -117,6 +137,10 @@ class Action:
     play             search_query, and media_class where it is known
     clean_area       area (an area's id)
     *_item           item
+    create_list      name
+    set_mode         mode, one of the entity's `modes`
+    select_option    option, one of the entity's `options`
+    arm              mode (away, home, night, vacation or disarmed), and code where it is known
     """
 
     verb: Verb
@@ -138,6 +162,9 @@ class Home(Protocol):
 
     async def announce(self, message: str) -> None:
         """Announce a message on the loudspeakers of the home."""
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        """The forecast of a weather entity, earliest first; none where it has no such forecast."""
 
 
 class ConnectedHome(Home, Protocol):

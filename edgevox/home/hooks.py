@@ -11,6 +11,7 @@ from edgevox.home.intents.clauses import CommandClauses
 from edgevox.home.intents.timer_rules import TimerRules
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.references import References
+from edgevox.home.rules.hook import HomeRules
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools.executor import ToolExecutor
 
@@ -25,5 +26,6 @@ def assistant_hooks(
         TimerRules(timers, alarms, watches),
         References(*recent),
         CommandClauses(executor, home.house, timers, alarms),
+        HomeRules(executor, home, alarms.now),
         EffectRecorder(*recent),
     )

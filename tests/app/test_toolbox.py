@@ -20,8 +20,7 @@ from edgevox.tools import ToolStats, tool
 from edgevox.tools.plugins import PluginHost
 from edgevox.tools.plugins.sources import LoadedPlugin, PluginSource
 
-HOME_HOOKS = ["references", "command_clauses", "effect_recorder"]
-HOME_TOOLS = tuple(tool.name for tool in catalogue().values())
+HOME_TOOLS = tuple(catalogue())
 
 
 def names_for_the_home_model(toolbox: Toolbox) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
-from edgevox.home import DemoHome, catalogue
+from edgevox.home import DemoHome
 from edgevox.home.backends.demo import HOME_FILE
 from edgevox.tools.results import ToolStats
 from tests.cli.command import BOUND_S, edgevox, environment
@@ -53,7 +53,7 @@ def test_the_list_has_every_tool_and_says_why_others_are_not_offered(capsys: pyt
 def test_the_list_as_json_is_what_a_model_gets(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tools", "list", "--json"]) == 0
     tools = json.loads(capsys.readouterr().out)
-    assert {tool["function"]["name"] for tool in tools} >= set(catalogue())
+    assert {tool["function"]["name"] for tool in tools} >= set(known_tools())
     assert {tool["type"] for tool in tools} == {"function"}
 
 

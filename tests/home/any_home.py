@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgevox.home import Action, DemoHome, Entity, House, ListItem
+from edgevox.home.entities import Forecast, ForecastKind
 
 
 class AnyHome:
@@ -19,6 +20,9 @@ class AnyHome:
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         return await self.home.items(list_id)
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return await self.home.forecast(weather_id, kind)
 
     async def announce(self, message: str) -> None:
         await self.home.announce(message)

@@ -40,7 +40,7 @@ class Bench:
     """A fresh home with its tools behind the real executor."""
 
     def __init__(self, home: DemoHome | None = None) -> None:
-        self.home = _ANY_HOME.home = home or DemoHome()
+        self.home = _ANY_HOME.home = home or DemoHome(now=lambda: NOW)
         self.clock = _CLOCK
         self.timers = _TIMERS
         self.alarms = _ALARMS

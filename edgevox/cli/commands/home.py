@@ -28,7 +28,7 @@ from edgevox.home.alarms.alarm_handlers import time_phrase
 from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
-from edgevox.home.backends.factory import open_home, password_file, token_file
+from edgevox.home.backends.factory import code_file, open_home, password_file, token_file
 from edgevox.home.backends.home_assistant import HomeAssistantHome, NotHomeAssistant, WrongToken, check_token
 from edgevox.home.backends.home_assistant.connection import host_of
 from edgevox.home.backends.home_assistant.discovery import find_home_assistants
@@ -93,6 +93,14 @@ def _list(args: argparse.Namespace, context: Context) -> None:
 )
 def _setup(args: argparse.Namespace, context: Context) -> None:
     (_set_up_mqtt if args.mqtt else _set_up_home_assistant)(args, context)
+
+
+@HOME.action("code", "keep the code of the alarm panel; it is asked for")
+def _code(_args: argparse.Namespace, context: Context) -> None:
+    code = _secret(context, "code", "")
+    path = code_file(context.folders)
+    write_secret(path, code.reveal())
+    context.print(f"kept in {path}")
 
 
 @HOME.action("test", "test the connection and report ambiguous names")

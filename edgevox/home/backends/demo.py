@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from edgevox.core.state_file import StateFile
 from edgevox.home.backends.local_lists import LIST_VERBS, ItemLists, Line
 from edgevox.home.colours import find_colour
-from edgevox.home.entities import Action, Area, Entity, Floor, HomeError, House, ListItem
+from edgevox.home.entities import Action, Area, Entity, Floor, Forecast, ForecastKind, HomeError, House, ListItem
 from edgevox.home.phrasing import number, sentence, the
 
 
@@ -73,11 +75,24 @@ def entity_after(entity: Entity, action: Action) -> Entity:
             return _with(entity, "on" if values["percentage"] else "off", **values)
         case "set_volume":
             return _with(entity, entity.state, **values)
+        case "stop":
+            return _stopped(entity)
+        case "set_mode":
+            return _in_mode(entity, str(values["mode"]))
+        case "select_option":
+            return replace(entity, state=str(values["option"]))
+        case "arm":
+            mode = str(values["mode"])
+            return replace(entity, state=mode if mode == "disarmed" else f"armed_{mode}")
+        case "pause" if entity.domain in ("vacuum", "lawn_mower"):
+            if entity.state == "docked":
+                raise HomeError(sentence(f"{the(entity)} is not running"))
+            return replace(entity, state="paused")
         case "pause" | "unpause" | "next" | "previous" | "mute" | "unmute" | "play":
             return _played(entity, action)
         case "clean_area":
             return _with(entity, "cleaning", cleaning=values["area"])
-        case "add_item" | "complete_item" | "remove_item":
+        case "add_item" | "complete_item" | "remove_item" | "clear_items" | "create_list":
             raise AssertionError(action.verb)  # list items are not part of the entity
         case _:
             assert_never(action.verb)
@@ -97,6 +112,17 @@ def _switched(entity: Entity, *, on: bool) -> Entity:
             return entity
         case _:
             return replace(entity, state=state)
+
+
+def _stopped(entity: Entity) -> Entity:
+    """A cover of the demo home arrives at once, so that it stands wherever it is told to stop."""
+    return replace(entity, state="open" if entity.attributes.get("position") else "closed")
+
+
+def _in_mode(entity: Entity, mode: str) -> Entity:
+    if mode in entity.attributes.get("presets", ()):
+        return _with(entity, entity.state, preset=mode)
+    return replace(entity, state=mode)
 
 
 def _lit(entity: Entity, values: Mapping[str, Any]) -> Entity:
@@ -163,8 +189,11 @@ class _Content(ItemLists):
 class DemoHome:
     """A simulated home, stored in a file or, without a path, in memory."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(
+        self, path: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now().astimezone()
+    ) -> None:
         self.announcements: list[str] = []
+        self._now = now
         self._file = StateFile(path, _Content)
 
     problem = ""
@@ -192,6 +221,16 @@ class DemoHome:
         """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)
 
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        """The same days in every week, beginning today."""
+        midnight = self._now().replace(hour=0, minute=0, second=0, microsecond=0)
+        days = [
+            Forecast(midnight + timedelta(days=number), **day) for number, day in enumerate(demo_data()["forecast"])
+        ]
+        if kind == "daily":
+            return tuple(days)
+        return tuple(_hour(day, hour) for day in days[:2] for hour in range(24))
+
     def set_facts(self, entity_id: str, facts: Mapping[str, Any]) -> None:
         """Set the `state`, attributes or list `items` of an entity, as an evaluation needs them. Raises StateError."""
         changes = {fact: value for fact, value in facts.items() if fact not in ("state", "items")}
@@ -218,20 +257,27 @@ class DemoHome:
     def _apply(self, action: Action) -> tuple[Entity, ...]:
         with self._file.changing() as content:
             if action.verb in LIST_VERBS:
-                done = {target.id for target in action.targets}
-                content.change(action)
+                done = set(content.change(action))
             else:
                 changed = _changed(_house(content), action)
                 done = set(changed)
                 for entity in changed.values():
                     content.things[entity.id] = _StoredEntity(state=entity.state, attributes=dict(entity.attributes))
             house = _house(content)
-        afterwards = (house.entity(target.id) for target in action.targets if target.id in done)
-        return tuple(entity for entity in afterwards if entity is not None)
+        order = [target.id for target in action.targets if target.id in done] or sorted(done)
+        return tuple(filter(None, map(house.entity, order)))
+
+
+def _hour(day: Forecast, hour: int) -> Forecast:
+    """One hour of a day that is coldest at five and warmest at five in the afternoon."""
+    high, low = day.temperature or 0.0, day.low or 0.0
+    warmth = 0.5 - 0.5 * math.cos((hour - 5) / 24 * 2 * math.pi)
+    return replace(day, at=day.at + timedelta(hours=hour), temperature=round(low + (high - low) * warmth, 1), low=None)
 
 
 def _house(content: _Content) -> House:
-    return replace(first_day(), entities=tuple(_now(entity, content) for entity in first_day().entities))
+    known = tuple(_now(entity, content) for entity in first_day().entities)
+    return replace(first_day(), entities=(*known, *content.created()))
 
 
 def _now(entity: Entity, content: _Content) -> Entity:

@@ -10,6 +10,7 @@ from edgevox.config import Settings
 from edgevox.config.secrets import read_secret
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
+from edgevox.home.backends.alarm_code import CODE_FILE, HomeWithAlarmCode
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
@@ -31,6 +32,11 @@ def password_file(folders: Folders) -> Path:
     return folders.config / "mqtt.password"
 
 
+def code_file(folders: Folders) -> Path:
+    """The file with the code of the alarm panel."""
+    return folders.config / CODE_FILE
+
+
 def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     """Open the home without connecting. Does not raise: a home that is not set up raises when it is used."""
     if settings.home.kind == "demo":
@@ -39,7 +45,7 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
         home = _real_home(settings, folders)
     except ConfigError as error:
         home = UnavailableHome(f"{error.message}: {error.hint}")
-    return HomeWithLocalLists(home, folders.state / LISTS_FILE)
+    return HomeWithLocalLists(HomeWithAlarmCode(home, code_file(folders)), folders.state / LISTS_FILE)
 
 
 def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
@@ -83,7 +89,7 @@ class UnavailableHome:
     def house(self) -> House:
         raise HomeError(self.problem)
 
-    async def _refuse(self, _: object) -> NoReturn:
+    async def _refuse(self, *_: object) -> NoReturn:
         raise HomeError(self.problem)
 
-    apply = items = announce = _refuse
+    apply = items = announce = forecast = _refuse

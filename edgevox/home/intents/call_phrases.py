@@ -43,6 +43,15 @@ _FORMS: Mapping[str, str] = {
     "vacuum_return_to_base": "send {} home",
     "lawn_mower_start_mowing": "start {}",
     "lawn_mower_dock": "send {} home",
+    "stop_moving": "stop {}",
+    "vacuum_pause": "pause {}",
+    "lawn_mower_pause": "pause {}",
+    "media_get_playing": "check what is playing",
+    "list_clear": "clear {}",
+    "climate_set_mode": "set {} to {}",
+    "select_option": "set {} to {}",
+    "light_set_temperature": "set {} to {}",
+    "get_forecast": "check the forecast",
 }
 _ITEM_FORMS: Mapping[str, str] = {
     "list_add_item": "add {} to {}",
@@ -65,7 +74,7 @@ def call_phrase(tool: str, arguments: JsonObject, entities: Entities = (), area:
         return _capitalized(_ITEM_FORMS[tool].format(brief(str(arguments.get("item", ""))), names or "shopping list"))
     if area is not None:
         return _capitalized(f"clean {_name(area)} with {names}")
-    if arguments.get(STEP) and len(entities) != 1:
+    if arguments.get(STEP) and (len(entities) != 1 or tool == "light_set_temperature"):
         return _capitalized(_step(tool, names, arguments[STEP]))
     if tool in _FORMS:
         return _capitalized(_FORMS[tool].format(names, _value(arguments)))
@@ -95,11 +104,24 @@ def _other(tool: str, arguments: JsonObject, names: str) -> str:
             return f"announce “{brief(str(arguments.get('message', '')))}”"
         case "respond":
             return "answer"
+        case "list_get_items":
+            return (
+                f"look for {brief(str(arguments['item']))} on {names or 'the lists'}"
+                if arguments.get("item")
+                else f"read {names}"
+            )
+        case "list_create":
+            return f"create a list called {brief(str(arguments.get('name', '')))}"
+        case "alarm_set_mode":
+            mode = str(arguments.get("mode", ""))
+            return f"disarm {names}" if mode == "disarmed" else f"arm {names} for {mode}"
         case _:
             return ""
 
 
 def _step(tool: str, names: str, step: float) -> str:
+    if tool == "light_set_temperature":
+        return f"make {names} {'colder' if step > 0 else 'warmer'}"
     more, less = _STEPS.get(tool, ("raise", "lower"))
     unit = "degrees" if tool == "climate_set_temperature" else "percent"
     return f"{more if step > 0 else less} {names} by {number(abs(step))} {unit}"
@@ -116,6 +138,10 @@ def _value(arguments: JsonObject) -> str:
             return f"{number(degrees)} degrees"
         case {"position": percent}:
             return f"{percent} percent open"
+        case {"kelvin": kelvin}:
+            return f"{kelvin} kelvin"
+        case {"mode": value} | {"option": value}:
+            return str(value).replace("_", " ")
         case {"brightness": percent} | {"percentage": percent} | {"volume_level": percent}:
             return f"{percent} percent"
         case _:

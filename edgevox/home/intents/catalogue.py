@@ -42,6 +42,21 @@ def catalogue() -> Mapping[str, HomeTool]:
     return {name: _tool(name, entry, content) for name, entry in content["tools"].items()}
 
 
+@cache
+def rule_catalogue() -> Mapping[str, HomeTool]:
+    """The tools that rules call: the home model was not trained on them and is not offered them."""
+    content = packaged_toml("home/intents/rule_tools.toml")
+    shared = packaged_toml("home/intents/catalogue.toml")
+    content = {**content, "slots": shared["slots"] | content["slots"], "kinds": shared["kinds"]}
+    return {name: _tool(name, entry, content) for name, entry in content["tools"].items()}
+
+
+@cache
+def known_tools() -> Mapping[str, HomeTool]:
+    """The tools of both catalogues by name."""
+    return {**catalogue(), **rule_catalogue()}
+
+
 def _tool(name: str, entry: dict[str, Any], content: dict[str, Any]) -> HomeTool:
     kinds: dict[str, list[str]] = content["kinds"].get(entry.get("kinds"), {})
     slots = content["slots"] | {slot: {"type": "string", "enum": values} for slot, values in kinds.items()}

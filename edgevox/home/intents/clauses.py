@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Condition, WatchKind
 from edgevox.home.entities import HomeError, House
-from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.conditions import ConditionalRequest, resolve_condition, split_condition
 from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
@@ -211,7 +211,7 @@ def _acting_tools() -> frozenset[str]:
     """Tools that act on entities at once. What a list or a player is given may contain such words itself."""
     return frozenset(
         tool.name
-        for tool in catalogue().values()
+        for tool in known_tools().values()
         if tool.has_side_effects
         and tool.target_domains is not None
         and not {"item", "search_query"} & {*tool.parameters["properties"]}
@@ -241,7 +241,7 @@ class CommandClauses(Hook):
                 return Calls((_watch_call("", clauses.condition, request),))
         # The tool of a plugin may know what the home does not.
         is_certain = clauses.request or NAMES_SUN.search(run.text) or OTHER_REPEAT.search(run.text)
-        if clauses.problem and is_certain and catalogue().keys() >= set(self._executor.registry.names):
+        if clauses.problem and is_certain and not self._has_others(self._executor.registry.names):
             return Answer(clauses.problem)
         if _REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
@@ -256,7 +256,7 @@ class CommandClauses(Hook):
         if clauses.is_plain or clauses.problem:
             return None
         offered = {tool["function"]["name"] for tool in request.tools}
-        if not (clauses.excepted or clauses.relative or offered <= catalogue().keys()):
+        if not (clauses.excepted or clauses.relative or not self._has_others(offered)):
             return None  # the tool of a plugin may have a slot for the time
         messages = [
             replace(message, content=clauses.relative.command if clauses.relative else clauses.command)
@@ -328,6 +328,11 @@ class CommandClauses(Hook):
             left = " I left everything as it is." if request.command else ""
             return replace(clauses, problem=f"{sentence(error.message)}{left}")
 
+    def _has_others(self, names: Iterable[str]) -> bool:
+        """Whether there are tools of plugins or MCP servers, which may have a slot for what the home cannot do."""
+        registry = self._executor.registry
+        return any(name not in known_tools() and not registry.get(name).called_by_rule for name in names)
+
     def _clauses(self, run: Run) -> Clauses:
         clauses = run.notes.get(self.name)
         return clauses if isinstance(clauses, Clauses) else Clauses(run.text)
@@ -361,7 +366,11 @@ class CommandClauses(Hook):
 
 def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:
     """Why the clauses cannot be applied to a call, or ""."""
-    if _STOP.match(text) and any(entity.domain in ("cover", "valve") for entity in intent.entities):
+    if (
+        _STOP.match(text)
+        and call.name in ("turn_on", "turn_off", "set_position")
+        and any(entity.domain in ("cover", "valve") for entity in intent.entities)
+    ):
         return _NO_STOPPING
     if clauses.relative and call.name != clauses.relative.quantity.tool:
         return _WHAT_TO_CHANGE

@@ -8,11 +8,12 @@ from typing import Any
 
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
+from edgevox.home.colours import kelvin_of
 from edgevox.home.entities import Action, Attributes, Entities, Entity, Home, HomeError, House, Verb
+from edgevox.home.intents.list_handlers import read_list
 from edgevox.home.intents.relative import STEP, stepped
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
-from edgevox.home.resolve.fuzzy import closest_names, find_by_words
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
 
 _MAX_NAMED_DONE = 3
@@ -107,6 +108,8 @@ ROBOT_CONTROLS: dict[str, tuple[Verb, str]] = {
     "vacuum_return_to_base": ("dock", "going home"),
     "lawn_mower_start_mowing": ("start", "mowing"),
     "lawn_mower_dock": ("dock", "going home"),
+    "vacuum_pause": ("pause", "paused"),
+    "lawn_mower_pause": ("pause", "paused"),
 }
 
 
@@ -116,6 +119,117 @@ async def run_robot(home: Home, tool: str, intent: ResolvedIntent) -> str:
     values = {"area": intent.area.id} if intent.area else {}
     done = await _apply(home, "clean_area" if values else verb, intent.entities, values)
     return sentence(f"{_names(done)} {_verb(done)} {doing}{f' {the(intent.area)}' if intent.area else ''}")
+
+
+async def stop(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    """Stop covers and valves where they are."""
+    done = await _apply(home, "stop", intent.entities)
+    return sentence(f"{_names(done, home.house())} {'has' if _verb(done) == 'is' else 'have'} stopped")
+
+
+_MODE_WORDS = {
+    "heating": "heat", "heater": "heat", "warm": "heat", "cooling": "cool", "cold": "cool", "air conditioning": "cool",
+    "automatic": "auto", "fan": "fan only", "drying": "dry", "economy": "eco", "energy saving": "eco",
+    "energy saver": "eco", "saving": "eco", "stay": "home", "out": "away", "sleep": "night", "sleeping": "night",
+    "bed": "night", "holiday": "vacation", "disarm": "disarmed", "off": "disarmed",
+}  # fmt: skip
+_AUTOMATIC = ("auto", "heat_cool")
+
+
+def mode_called(said: str, modes: Sequence[str]) -> str | None:
+    """The mode of a device that a person means, or None."""
+    spoken = " ".join(said.casefold().replace("_", " ").removesuffix(" mode").split())
+    by_words = {mode.casefold().replace("_", " "): mode for mode in modes}
+    for words in (spoken, _MODE_WORDS.get(spoken, spoken)):
+        if words in by_words:
+            return by_words[words]
+        if words in _AUTOMATIC:
+            return next((mode for mode in _AUTOMATIC if mode in modes), None)
+    return None
+
+
+async def set_mode(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    """Modes and presets of thermostats; each device gets its own name of the mode."""
+    said, by_mode = str(intent.arguments["mode"]), defaultdict[str, list[Entity]](list)
+    for entity in intent.entities:
+        modes = (*entity.attributes.get("modes", ()), *entity.attributes.get("presets", ()))
+        if (mode := mode_called(said, modes)) is None:
+            known = [one.replace("_", " ") for one in modes]
+            there_are = f". It has {listed(known, 'and')}" if known else ""
+            raise HomeError(sentence(f"{the(entity)} has no mode {brief(said)}{there_are}"))
+        by_mode[mode].append(entity)
+    done = {mode: await _apply(home, "set_mode", tuple(found), {"mode": mode}) for mode, found in by_mode.items()}
+    house = home.house()
+    return " ".join(
+        _are_now(found, house, "off" if mode == "off" else f"set to {mode.replace('_', ' ')}")
+        for mode, found in done.items()
+    )
+
+
+def option_called(said: str, options: Sequence[str]) -> str | None:
+    """The option that a person means, or None."""
+    wanted = normalized_words(said.replace("_", " "))
+    return next((option for option in options if normalized_words(option.replace("_", " ")) == wanted), None)
+
+
+async def select_option(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    entity, said = intent.entities[0], str(intent.arguments["option"])
+    options = entity.attributes.get("options", ())
+    if (option := option_called(said, options)) is None:
+        known = f" It has {listed([str(one) for one in options[:8]], 'and')}." if options else ""
+        raise HomeError(f"{sentence(f'{the(entity)} has no option {brief(said)}')}{known}")
+    done = await _apply(home, "select_option", (entity,), {"option": option})
+    return _are_now(done, home.house(), option.replace("_", " "))
+
+
+_UNKNOWN_KELVIN = 4000
+_COLDEST_KELVIN, _WARMEST_KELVIN = 6500, 2000
+
+
+async def set_light_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    """How warm a white is: an absolute temperature, or a step from each light's own."""
+    by_kelvin = defaultdict[int, list[Entity]](list)
+    for light in intent.entities:
+        by_kelvin[_kelvin_after(light, intent.arguments)].append(light)
+    done = {
+        kelvin: await _apply(home, "set_light", tuple(found), {"color": f"{kelvin} kelvin"})
+        for kelvin, found in by_kelvin.items()
+    }
+    return " ".join(_are_now(found, home.house(), f"at {kelvin} kelvin") for kelvin, found in done.items())
+
+
+def _kelvin_after(light: Entity, arguments: Mapping[str, Any]) -> int:
+    attributes = light.attributes
+    if STEP not in arguments and not arguments.get("kelvin"):
+        raise ClarificationNeeded("How warm should the light be?")
+    before = attributes.get("color_temp_kelvin") or kelvin_of(attributes.get("color")) or _UNKNOWN_KELVIN
+    wanted = int(before + arguments[STEP]) if STEP in arguments else int(arguments["kelvin"])
+    low = attributes.get("min_color_temp_kelvin") or _WARMEST_KELVIN
+    high = attributes.get("max_color_temp_kelvin") or _COLDEST_KELVIN
+    return round(min(high, max(low, wanted)))
+
+
+ALARM_MODES = ("away", "home", "night", "vacation", "disarmed")
+
+
+async def set_alarm_mode(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    said = str(intent.arguments["mode"])
+    if (mode := mode_called(said, ALARM_MODES)) is None:
+        raise HomeError("I can arm it for away, home, night or vacation, or disarm it.")
+    done = await _apply(home, "arm", intent.entities, {"mode": mode} | ({"code": intent.code} if intent.code else {}))
+    return _states_after(done, home.house())
+
+
+async def get_playing(home: Home, tool: str, intent: ResolvedIntent) -> str:
+    for state in ("playing", "buffering", "paused"):
+        if active := [player for player in intent.entities if player.state == state]:
+            return sentence(listed([_playing(player) for player in active[:_MAX_NAMED_STATES]], "and"))
+    return "Nothing is playing."
+
+
+def _playing(player: Entity) -> str:
+    artist = str(player.attributes.get("media_artist") or "")
+    return f"{the(player)} is {state_phrase(player)}{f' by {brief(artist)}' if artist else ''}"
 
 
 async def _apply(home: Home, verb: Verb, found: Entities, values: Attributes | None = None) -> Entities:
@@ -177,7 +291,7 @@ async def get_state(home: Home, tool: str, intent: ResolvedIntent) -> str:
             return f"{yes_no}, {the(found[0])} {is_are(found[0].name)} {state_phrase(found[0])}."
         return _counted(found, str(state))
     if len(found) == 1 and found[0].domain == "todo":
-        return await _read_list(home, found[0])
+        return await read_list(home, found[0])
     if len(found) > _MAX_NAMED_STATES:
         return _summed_up(found)
     return sentence(listed(_state_phrases(found, home.house()), "and"))
@@ -193,13 +307,6 @@ async def get_temperature(home: Home, tool: str, intent: ResolvedIntent) -> str:
     if not readings:
         raise HomeError(sentence(f"{the(found[0])} does not tell the temperature"))
     return sentence(f"it is {listed(readings, 'and')}")
-
-
-async def get_weather(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    weather = intent.entities[0]
-    temperature = weather.attributes.get("temperature")
-    warmth = f" and {number(temperature)} degrees" if temperature is not None else ""
-    return sentence(f"it is {state_phrase(weather)}{warmth}")
 
 
 def _state_phrases(found: Entities, house: House) -> list[str]:
@@ -244,53 +351,9 @@ def _only(kinds: Iterable[str | None]) -> str:
     return "" if others or not kind else kind.replace("_", " ")
 
 
-async def _read_list(home: Home, the_list: Entity) -> str:
-    waiting = [item.text for item in await home.items(the_list.id) if not item.is_done]
-    if not waiting:
-        return sentence(f"{the(the_list)} is empty")
-    return sentence(f"on {the(the_list)}: {listed(waiting, 'and')}")
-
-
 def _warmth(entity: Entity) -> float | None:
     value = entity.attributes.get("current_temperature") if entity.domain == "climate" else entity.state
     try:
         return float(value) if value is not None else None
     except ValueError:
         return None
-
-
-LIST_CHANGES: dict[str, tuple[Verb, str]] = {
-    "list_add_item": ("add_item", "I added {} to {}"),
-    "shopping_list_add_item": ("add_item", "I added {} to {}"),
-    "list_complete_item": ("complete_item", "{} is ticked off on {}"),
-    "shopping_list_complete_item": ("complete_item", "{} is ticked off on {}"),
-    "list_remove_item": ("remove_item", "I took {} off {}"),
-}
-_MAX_NAMED_ITEMS = 5
-_MAX_ITEM_CHARS = 200
-
-
-async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
-    verb, reply = LIST_CHANGES[tool]
-    the_list = intent.entities[0]
-    item = " ".join(str(intent.arguments["item"]).split())[:_MAX_ITEM_CHARS]
-    if not item:
-        raise ClarificationNeeded("What shall I write down?")
-    if verb != "add_item":
-        item = await _on_list(home, the_list, item, is_waiting=verb == "complete_item")
-    await home.apply(Action(verb, (the_list,), {"item": item}))
-    return sentence(reply.format(brief(item), the(the_list)))
-
-
-async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
-    """The matching line of the list. Raises HomeError when there is none."""
-    lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
-    found = find_by_words(normalized_words(said), lines, normalized_words)
-    if len({"".join(normalized_words(line)) for line in found}) > 1:
-        raise ClarificationNeeded(f"Which one: {listed(found[:_MAX_NAMED_ITEMS], 'or')}?")
-    if found:
-        return found[0]
-    if not lines:
-        raise HomeError(sentence(f"{the(the_list)} is empty"))
-    close = closest_names(said, lines) or lines[:_MAX_NAMED_ITEMS]
-    raise HomeError(f"I do not see {brief(said)} on {the(the_list)}. There is {listed(close, 'and')}.")

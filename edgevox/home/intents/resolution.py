@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from edgevox.core.languages import listed
@@ -16,7 +16,7 @@ from edgevox.core.types import JsonObject
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
 from edgevox.home.intents.call_phrases import call_phrase
-from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.relative import STEP
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
@@ -52,6 +52,8 @@ class ResolvedIntent(Resolution):
     area: Area | None = None
     choices: Entities = ()
     agreed: str = ""
+    code: str = field(default="", repr=False)
+    """the code of an alarm panel, which is not among the arguments: those are logged, shown and remembered"""
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:
@@ -60,11 +62,12 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         normalized, entities = dict(arguments), _by_id(arguments[ENTITY_IDS], house)
     else:
         normalized, entities = _normalize(tool, arguments, house)
+    code = str(normalized.pop("code", None) or "")
     try:
         entities = entities or resolve_targets(tool, normalized, house)
         if excepted := normalized.get(EXCEPT):
             entities = without_excepted(entities, house, str(excepted))
-        if tool == "light_set" and STEP in normalized:
+        if tool in ("light_set", "light_set_temperature") and STEP in normalized:
             entities = _lit(entities)
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
@@ -81,6 +84,7 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         summary=call_phrase(tool, normalized, entities, area),
         entities=entities,
         area=area,
+        code=code,
     )
 
 
@@ -130,6 +134,10 @@ def _is_safe_direction(tool: str, arguments: JsonObject, entity: Entity) -> bool
             return True
         case "turn_off", "cover" | "valve":
             return True
+        case "stop_moving", _:
+            return True
+        case "alarm_set_mode", _:
+            return str(arguments.get("mode", "")).casefold() not in ("disarmed", "disarm", "off")
         case "set_position", "cover" | "valve":
             return bool(arguments.get("position", 100) <= (entity.attributes.get("position") or 0))
         case _:
@@ -201,7 +209,7 @@ def _with_true_kinds(tool: str, arguments: JsonObject, _house: House, found: Ent
 
 
 def _slots(tool: str) -> dict[str, Any]:
-    slots: dict[str, Any] = catalogue()[tool].parameters["properties"]
+    slots: dict[str, Any] = known_tools()[tool].parameters["properties"]
     return slots
 
 
@@ -222,12 +230,15 @@ _QUESTION_VERBS = {
     "cover": ("Open", "Close"),
     "valve": ("Open", "Close"),
 }
+_QUESTION_FORMS = {"list_clear": "Remove everything from", "alarm_set_mode": "Disarm"}
 _NOT_IN_A_NAME = re.compile(r"[^\w' -]")
 _MAX_QUESTION_CHARS = 50
 
 
 def confirmation_question(tool: str, entities: Entities) -> str:
     """The question before a call that needs a yes: "Unlock the front door?" """
+    if tool in _QUESTION_FORMS:
+        return f"{_QUESTION_FORMS[tool]} {listed([in_question(the(entity)) for entity in entities], 'and')}?"
     is_off = tool == "turn_off"
     has_verb = is_off or tool in ("turn_on", "set_position")
     verbs = {_QUESTION_VERBS.get(entity.domain, ("", ""))[is_off] for entity in entities if has_verb}

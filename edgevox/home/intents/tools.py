@@ -12,15 +12,16 @@ from typing import TypeAlias
 
 from edgevox.core.errors import StateError
 from edgevox.core.types import JsonObject
+from edgevox.home import weather
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Home, HomeError
-from edgevox.home.intents import handlers
+from edgevox.home.intents import handlers, list_handlers
 from edgevox.home.intents.call_phrases import call_phrase
-from edgevox.home.intents.catalogue import HomeTool, catalogue
+from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
 from edgevox.home.intents.relative import STEP
 from edgevox.home.intents.resolution import (
     ENTITY_IDS,
@@ -41,8 +42,15 @@ _Answer: TypeAlias = Callable[[str, ResolvedIntent], Awaitable[Speech | str]]
 # The result of `respond` without a message: only the model can write the answer.
 ANSWER_YOURSELF = "Answer in one short sentence of your own."
 _ANNOUNCEMENT = "broadcast"
-# An announcement cannot be undone. By their names the policy would take the others for the alarm panel.
-_CONFIRM: dict[str, ConfirmLevel] = {_ANNOUNCEMENT: "voice", "set_alarm": "never", "cancel_alarm": "never"}
+# An announcement or a cleared list cannot be undone. By their names the policy would take others for the alarm panel,
+# whose own tool is judged by its targets.
+_CONFIRM: dict[str, ConfirmLevel] = {
+    _ANNOUNCEMENT: "voice",
+    "set_alarm": "never",
+    "cancel_alarm": "never",
+    "list_clear": "voice",
+    "alarm_set_mode": "never",
+}
 
 # Slots that only hooks fill.
 _HOOK_SLOTS: JsonObject = {
@@ -60,18 +68,26 @@ _HANDLERS: dict[str, _Handler] = {
     "set_volume": handlers.set_volume,
     "set_volume_relative": handlers.set_volume,
     "media_search_and_play": handlers.play,
-    "get_weather": handlers.get_weather,
     **dict.fromkeys(handlers.VALUE_SETTINGS, handlers.set_value),
     **dict.fromkeys(handlers.PLAYER_CONTROLS, handlers.control_player),
     **dict.fromkeys(handlers.ROBOT_CONTROLS, handlers.run_robot),
-    **dict.fromkeys(handlers.LIST_CHANGES, handlers.change_list),
+    **dict.fromkeys(list_handlers.LIST_CHANGES, list_handlers.change_list),
+    "stop_moving": handlers.stop,
+    "list_get_items": list_handlers.get_items,
+    "list_clear": list_handlers.clear_list,
+    "list_create": list_handlers.create_list,
+    "media_get_playing": handlers.get_playing,
+    "climate_set_mode": handlers.set_mode,
+    "select_option": handlers.select_option,
+    "light_set_temperature": handlers.set_light_temperature,
+    "alarm_set_mode": handlers.set_alarm_mode,
 }
 
 
 def home_tools(
     home: Home, timers: Timers, alarms: Alarms, now: Now, watches: Watches | None = None
 ) -> tuple[Tool, ...]:
-    """Every home tool, in the catalogue's order. `now` gives the local time."""
+    """Every home tool, in the catalogues' order. `now` gives the local time."""
     watches = watches or Watches(timers.now_s)
     scheduled = ScheduledCommands(timers, alarms, watches)
 
@@ -97,12 +113,16 @@ def home_tools(
                 return Speech(await asyncio.to_thread(set_watch, watches, arguments, house, agreed=intent.agreed))
             case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
                 return Speech(await asyncio.to_thread(run_alarm, alarms, scheduled, name, arguments))
+            case "get_weather" if intent.entities:
+                return Speech(await weather.now_and_today(home, intent.entities[0], now()))
+            case "get_forecast":
+                return Speech(await weather.answer(home, intent.entities[0], arguments, now()))
             case _ if name in _HANDLERS:
                 return Speech(await _HANDLERS[name](home, name, intent))
             case _:
                 return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments))
 
-    return tuple(_bound(tool, home, answer) for tool in catalogue().values())
+    return tuple(_bound(tool, home, answer) for tool in known_tools().values())
 
 
 def _hook_parameters(name: str) -> JsonObject:
@@ -156,7 +176,8 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
         side_effects=tool.has_side_effects,
         confirm=_CONFIRM.get(name),
         examples=tool.examples,
-        is_trained_on=True,
+        is_trained_on=name in catalogue(),
+        called_by_rule=name in rule_catalogue(),
         resolve=resolve,
         refresh=(lambda intent: refresh_intent(name, intent, home.house())) if has_targets(name) else None,
         execute=execute,

@@ -21,7 +21,7 @@ from typing import Any
 from edgevox.core.languages import listed
 from edgevox.core.words import Words, normalized_words, words_with_plurals
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
-from edgevox.home.intents.catalogue import catalogue
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.phrasing import brief, place_of, sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import closest_names, fuzzy_readings, is_plural
@@ -293,7 +293,7 @@ def resolved_targets(tool: str, arguments: Mapping[str, Any], house: House) -> E
 
 def has_targets(tool: str) -> bool:
     """False for timers, the time and the like."""
-    return tool in catalogue() and catalogue()[tool].target_domains is not None
+    return tool in known_tools() and known_tools()[tool].target_domains is not None
 
 
 def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> Entities:
@@ -309,7 +309,7 @@ def resolve_targets(tool: str, arguments: Mapping[str, Any], house: House) -> En
 
 
 def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House) -> Entities:
-    domains = catalogue()[tool].target_domains or frozenset()
+    domains = known_tools()[tool].target_domains or frozenset()
     match tool:
         case "turn_on" | "turn_off":
             return _switch_targets(tool, slots, house, domains)
@@ -328,7 +328,11 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
                 return (single_entity(find_entities(house, Slots(), domains), house),)
         case "shopping_list_add_item" | "shopping_list_complete_item":
             return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
-        case "get_weather":
+        case "list_get_items" | "media_get_playing":
+            return find_entities(house, slots, domains)
+        case "list_clear":
+            return (single_entity(find_entities(house, slots, domains), house),)
+        case "get_weather" | "get_forecast":
             return find_entities(house, slots, domains)[:1]
         case "light_set" if slots.name is None and not slots.has_place:
             return _unnamed_lights(find_entities(house, slots, domains), with_colour=bool(arguments.get("color")))

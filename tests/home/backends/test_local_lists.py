@@ -11,6 +11,7 @@ from edgevox.core.state_file import StateFile
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, Alarms, ConnectedHome, DemoHome, Entity, HomeError, House, ListItem, Timers, home_tools
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists, ItemLists, forget_items
+from edgevox.home.entities import Forecast, ForecastKind
 from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Clock
 
@@ -48,6 +49,10 @@ class FakeHome:
 
     async def announce(self, message: str) -> None:
         self.asked.append(message)
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        self.asked.append(kind)
+        return ()
 
 
 @pytest.fixture
@@ -101,6 +106,16 @@ async def test_lists_come_and_go_with_those_of_the_home(path: Path) -> None:
     assert home.house().entities == (OWN_LIST,)
     inner.entities = ()
     assert await home.items("todo.shopping_list") == (ListItem("eggs"),)
+
+
+async def test_a_created_list_stands_beside_those_of_the_home(path: Path) -> None:
+    inner = FakeHome(OWN_LIST)
+    home = HomeWithLocalLists(inner, path)
+    assert await say(home, "list_create", name="holiday") == "I made the holiday list."
+    await say(home, "list_add_item", item="sun cream", name="holiday list")
+    again = HomeWithLocalLists(inner, path)
+    assert await say(again, "get_state", name="holiday list") == "On the holiday list: sun cream."
+    assert inner.asked == []
 
 
 async def test_everything_else_goes_to_the_home(path: Path) -> None:

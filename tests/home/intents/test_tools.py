@@ -76,7 +76,7 @@ from tests.home.conftest import Bench
             {"item": "caviar"},
             "I do not see caviar on the shopping list. There is milk and bread.",
         ),
-        ("get_weather", {}, "It is partly cloudy and 15 degrees."),
+        ("get_weather", {}, "It is partly cloudy and 15 degrees. Today it will be between 8 and 16 degrees."),
         ("get_current_time", {}, "It is 7:05 pm."),
         ("get_current_date", {}, "It is Sunday, March 1, 2026."),
         ("respond", {"message": "Good morning."}, "Good morning."),
@@ -108,7 +108,9 @@ async def test_each_tool_answers_in_a_sentence(
 
 
 async def test_every_tool_of_the_catalogue_runs(bench: Bench) -> None:
-    assert bench.registry.names == tuple(tool.name for tool in catalogue().values())
+    assert tuple(tool.name for tool in bench.registry if not tool.called_by_rule) == tuple(
+        tool.name for tool in catalogue().values()
+    )
     for tool in catalogue().values():
         filled = {"item": "x", "name": "x", "message": "x", "search_query": "x", "area": "kitchen"}
         filled |= {"task": "x", "time": "seven"}

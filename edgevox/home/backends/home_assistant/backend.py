@@ -17,11 +17,11 @@ from edgevox.home.backends.home_assistant.connection import (
     host_of,
 )
 from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
-from edgevox.home.backends.home_assistant.service_calls import execute_action, gather_all, read_items
+from edgevox.home.backends.home_assistant.service_calls import execute_action, gather_all, read_forecast, read_items
 from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Entity, HomeError, House, ListItem, Location
+from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, House, ListItem, Location
 
 # Bits of Home Assistant's supported_features.
 _SATELLITE_ANNOUNCES = 1
@@ -127,6 +127,14 @@ class HomeAssistantHome(ReconnectingHome):
         """Raises HomeError."""
         try:
             await announce(self._connection, self._live, message)
+        except TimeoutError:
+            raise HomeError(_NO_ANSWER) from None
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        """Raises HomeError."""
+        entity = self._live.entity(weather_id)
+        try:
+            return await read_forecast(self._connection, entity, kind, self._timeout_s) if entity else ()
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 

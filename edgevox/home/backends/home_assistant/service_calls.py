@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from edgevox.core.languages import counted, listed
@@ -18,7 +19,7 @@ from edgevox.home.backends.home_assistant.services import (
     unsupported,
 )
 from edgevox.home.backends.home_assistant.states import LiveStates
-from edgevox.home.entities import Action, Entity, HomeError, ListItem
+from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, ListItem
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.fuzzy import is_plural
 
@@ -35,10 +36,17 @@ async def read_items(connection: Connection, list_id: str) -> tuple[ListItem, ..
     )
 
 
-async def list_service(connection: Connection, entity: Entity, action: Action) -> Service:
-    """The service that changes the list. Raises HomeError if it is unsupported, or the item is missing."""
-    text = str(action.values["item"])
+async def list_service(connection: Connection, entity: Entity, action: Action) -> Service | None:
+    """The service that changes the list; None if there is nothing to do.
+
+    Raises HomeError if it is unsupported, or the item is missing.
+    """
+    text = str(action.values.get("item", ""))
     match action.verb:
+        case "clear_items":
+            require_feature(entity, _REMOVES, _NOT_EDITABLE)
+            lines = [str(line.get("uid") or line.get("summary") or "") for line in await _lines(connection, entity.id)]
+            return Service("remove_item", {"item": lines}) if lines else None
         case "add_item":
             require_feature(entity, _ADDS, _NOT_EDITABLE)
             return Service("add_item", {"item": text})
@@ -74,6 +82,48 @@ async def _lines(connection: Connection, list_id: str) -> list[Mapping[str, Any]
             return [line for line in lines if isinstance(line, dict)]
         case _:
             return []
+
+
+async def read_forecast(
+    connection: Connection, entity: Entity, kind: ForecastKind, timeout_s: float
+) -> tuple[Forecast, ...]:
+    """The forecast; none where the entity has none of this kind. Raises what `Connection.call_service` raises."""
+    if not supports(entity, _FORECASTS[kind]):
+        return ()
+    async with asyncio.timeout(timeout_s):
+        answer = await connection.call_service(
+            "weather", "get_forecasts", {"type": kind}, entity.id, return_response=True
+        )
+    match answer:
+        case {"response": dict(by_entity)}:
+            match by_entity.get(entity.id):
+                case {"forecast": list(entries)}:
+                    return tuple(filter(None, map(_forecast, entries)))
+    return ()
+
+
+_FORECASTS: Mapping[ForecastKind, int] = {"daily": 1, "hourly": 2}
+
+
+def _forecast(entry: Any) -> Forecast | None:  # noqa: ANN401 - it is looked at here
+    """One entry; None if it is not what Home Assistant documents."""
+    try:
+        at = datetime.fromisoformat(entry["datetime"]).astimezone()
+    except (ValueError, TypeError, LookupError):
+        return None
+
+    def number(key: str) -> float | None:
+        value = entry.get(key)
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    return Forecast(
+        at,
+        str(entry.get("condition") or "unknown"),
+        number("temperature"),
+        number("templow"),
+        number("precipitation_probability"),
+        number("wind_speed"),
+    )
 
 
 # Bits of Home Assistant's supported_features; versions without search never set the second.
@@ -162,7 +212,7 @@ def gather_all(failures: Sequence[HomeError]) -> HomeError:
 
 async def _service(connection: Connection, entity: Entity, action: Action) -> Service | None:
     match action.verb:
-        case "add_item" | "complete_item" | "remove_item":
+        case "add_item" | "complete_item" | "remove_item" | "clear_items":
             return await list_service(connection, entity, action)
         case "play":
             return await play_service(connection, entity, action.values)

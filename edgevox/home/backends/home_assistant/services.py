@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias, assert_never
 
 from edgevox.home.colours import Colour, find_colour
@@ -119,6 +119,10 @@ _SERVICES: Mapping[tuple[str, str], tuple[_Row, ...]] = {
     ("turn_off", "vacuum"): (_Row("return_to_base", _is_docked, 16, "cannot be sent home"),),
     ("turn_off", "valve"): (_Row("close_valve", in_state("closed", "closing"), 2, "cannot be closed"),),
     ("turn_off", ""): (_Row("turn_off", in_state("off")),),
+    ("stop", "cover"): (_Row("stop_cover", feature=8, refusal="cannot be stopped half way"),),
+    ("stop", "valve"): (_Row("stop_valve", feature=8, refusal="cannot be stopped half way"),),
+    ("pause", "lawn_mower"): (_Row("pause", in_state("paused"), 2, "cannot be paused"),),
+    ("pause", "vacuum"): (_Row("pause", in_state("paused", "idle"), 4, "cannot be paused"),),
     ("pause", ""): (_Row("media_pause", not_in_state("playing", "buffering"), 1),),
     ("unpause", ""): (_Row("media_play", in_state("playing", "buffering"), 16384),),
     ("next", ""): (_Row("media_next_track", feature=32),),
@@ -130,6 +134,9 @@ def service_for(entity: Entity, action: Action) -> Service | None:
     """The service; None if there is nothing to do. Raises HomeError if the entity does not support it."""
     values = action.values
     match action.verb:
+        case "turn_on" | "turn_off" if entity.domain == "alarm_control_panel" and values.get("code"):
+            service = _from_table(action.verb, entity)
+            return replace(service, data={"code": str(values["code"])})
         case "turn_on" | "start":
             return _turn_on(entity)
         case "turn_off" | "dock":
@@ -146,6 +153,17 @@ def service_for(entity: Entity, action: Action) -> Service | None:
             return _volume(entity, values["volume_level"])
         case "mute" | "unmute":
             return _mute(entity, action.verb == "mute")
+        case "stop":
+            return _from_table("stop", entity)
+        case "pause" if entity.domain in ("vacuum", "lawn_mower"):
+            return _from_table("pause", entity)
+        case "set_mode":
+            return _mode(entity, str(values["mode"]))
+        case "select_option":
+            option = str(values["option"])
+            return Service("select_option", {"option": option}, in_state(option))
+        case "arm":
+            return _armed(entity, str(values["mode"]), values.get("code"))
         case "pause" | "unpause" | "next" | "previous":
             if entity.state not in _ACTIVE or (action.verb == "pause" and entity.state == "paused"):
                 doing = "paused" if action.verb == "unpause" else "playing"
@@ -154,10 +172,30 @@ def service_for(entity: Entity, action: Action) -> Service | None:
         case "clean_area":
             require_feature(entity, _VACUUM_CLEANS_AREAS, "cannot be sent to a single room")
             return Service("clean_area", {"cleaning_area_id": [values["area"]]}, in_state("cleaning"))
-        case "play" | "add_item" | "complete_item" | "remove_item":
+        case "play" | "add_item" | "complete_item" | "remove_item" | "clear_items" | "create_list":
             raise AssertionError(action.verb)  # these need more than one service call
         case _:
             assert_never(action.verb)
+
+
+def _mode(entity: Entity, mode: str) -> Service:
+    if mode in entity.attributes.get("presets", ()):
+        return Service("set_preset_mode", {"preset_mode": mode}, lambda now: now.attributes.get("preset") == mode)
+    if mode not in entity.attributes.get("modes", ()):
+        raise unsupported(entity, f"has no mode {mode}")
+    return Service("set_hvac_mode", {"hvac_mode": mode}, in_state(mode))
+
+
+# The bits of supported_features for the ways to arm.
+_ARM_FEATURES = {"home": 1, "away": 2, "night": 4, "vacation": 32}
+
+
+def _armed(entity: Entity, mode: str, code: object) -> Service:
+    data = {"code": str(code)} if code else {}
+    if mode == "disarmed":
+        return Service("alarm_disarm", data, in_state("disarmed"))
+    require_feature(entity, _ARM_FEATURES[mode], f"has no mode {mode}")
+    return Service(f"alarm_arm_{mode}", data, _is_armed)
 
 
 def _from_table(verb: str, entity: Entity) -> Service:

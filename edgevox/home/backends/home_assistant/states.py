@@ -14,7 +14,8 @@ _KEPT = frozenset(
     {
         "temperature", "current_temperature", "target_temp_low", "target_temp_high", "target_temp_step",
         "min_temp", "max_temp", "hvac_modes", "media_title", "is_volume_muted", "percentage",
-        "percentage_step", "supported_features", "supported_color_modes", "code_format",
+        "percentage_step", "supported_features", "supported_color_modes", "code_format", "options", "media_artist",
+        "color_temp_kelvin", "min_color_temp_kelvin", "max_color_temp_kelvin", "humidity", "wind_speed",
     }
 )  # fmt: skip
 _UNITS = ("unit_of_measurement", "temperature_unit")
@@ -63,6 +64,11 @@ def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[
             elif brightness is not None:
                 # A light that is on is never at 0 percent.
                 ours["brightness"] = max(1, round(brightness / 255 * 100))
+        case "climate":
+            names = {"modes": _texts(attributes.get("hvac_modes")), "presets": _texts(attributes.get("preset_modes"))}
+            ours |= {name: known for name, known in names.items() if known}
+            if preset := _text(attributes.get("preset_mode")):
+                ours["preset"] = preset
         case "media_player":
             if (volume := _number(attributes.get("volume_level"))) is not None:
                 ours["volume_level"] = round(volume * 100)
@@ -79,6 +85,10 @@ def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - an attribute may be anything
     return value if isinstance(value, str) else None
+
+
+def _texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - an attribute may be anything
+    return tuple(text for text in value if isinstance(text, str)) if isinstance(value, list | tuple) else ()
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - an attribute may be anything

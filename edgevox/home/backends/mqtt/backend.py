@@ -15,7 +15,7 @@ from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describ
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
 from edgevox.home.backends.mqtt.entities import MqttEntities, MqttEntity
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Entity, HomeError, House, ListItem
+from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, House, ListItem
 from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 
 _MOST_NAMED = 3
@@ -90,6 +90,10 @@ class MqttHome(ReconnectingHome):
     async def announce(self, message: str) -> None:
         """Raises HomeError: MQTT has no loudspeakers."""
         raise HomeError("This home has no loudspeakers that I could speak through.")
+
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        """None: MQTT has no weather."""
+        return ()
 
     def _jobs(self, action: Action) -> list[_Job]:
         """The command of each target. Raises HomeError if none supports the action."""

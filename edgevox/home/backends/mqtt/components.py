@@ -101,18 +101,30 @@ def _alarm_panel(config: DiscoveryConfig) -> component.Component:
     known = (*_ARMED, "disarmed", "arming", "disarming", "pending", "triggered")
     device.subscribe("state_topic", "value_template", component.plain_states(*known), "state")
     offered = config.texts("supported_features")
-    for armed in _ARMED:
-        way = armed.removeprefix("armed_")
-        if not offered or f"arm_{way}" in offered:
-            payload = config.text(f"payload_arm_{way}", f"ARM_{way.upper()}")
-            device.sends(("turn_on",), payload, armed, *_ARMED, "arming", action=payload, code="")
-            break
-    payload = config.text("payload_disarm", "DISARM")
-    device.sends(("turn_off",), payload, "disarmed", action=payload, code="")
-    for verb in tuple(device.commands):
-        needed = "code_arm_required" if verb == "turn_on" else "code_disarm_required"
-        if config.has("code") and config.flag(needed, default=True):
-            device.refuses((verb,), _NEEDS_CODE)
+    ways = [armed.removeprefix("armed_") for armed in _ARMED]
+    default = next((way for way in ways if not offered or f"arm_{way}" in offered), "away")
+
+    def arm(target: Entity, values: Attributes) -> component.Command:
+        mode, code = str(values["mode"]), str(values.get("code") or "")
+        is_off, own_code = mode == "disarmed", config.text("code")
+        if own_code and config.flag(f"code_{'disarm' if is_off else 'arm'}_required", default=True):
+            if not code:
+                raise HomeError(sentence(f"{the(target)} {_NEEDS_CODE}"))
+            if not own_code.startswith("REMOTE_CODE") and code != own_code:
+                raise HomeError(sentence(f"that is not the code of {the(target)}"))
+        if not is_off and offered and f"arm_{mode}" not in offered:
+            raise component.unsupported(target, f"be armed for {mode}")
+        way = "disarm" if is_off else f"arm_{mode}"
+        payload = config.text(f"payload_{way}", way.upper())
+        message = device.publish("command_topic", payload, "command_template", action=payload, code=code)
+        states = ("disarmed",) if is_off else (f"armed_{mode}", *_ARMED, "arming")
+        return component.Command((message,), {"state": states[0]}, device.when(state=component.one_of(*states)))
+
+    device.commands = {
+        "arm": arm,
+        "turn_on": lambda target, values: arm(target, {**values, "mode": default}),
+        "turn_off": lambda target, values: arm(target, {**values, "mode": "disarmed"}),
+    }
     return device
 
 
@@ -132,6 +144,9 @@ def _vacuum(config: DiscoveryConfig) -> component.Component:
     device.sends(("turn_on", "start"), config.text("payload_start", "start"), "cleaning", template="")
     home = config.text("payload_return_to_base", "return_to_base")
     device.sends(("turn_off", "dock"), home, "returning", "docked", template="")
+    device.sends(("pause",), config.text("payload_pause", "pause"), "paused", "idle", template="")
+    if "pause" not in (config.texts("supported_features") or ("pause",)):
+        device.refuses(("pause",), "cannot be paused")
     device.refuses(("clean_area",), "cannot be sent to one room")
     return device
 
@@ -145,6 +160,7 @@ def _lawn_mower(config: DiscoveryConfig) -> component.Component:
         device.sends(verbs, command, *done, topic=f"{command}_command_topic", template=f"{command}_command_template")
 
     sends("start_mowing", "turn_on", "start", done=("mowing",))
+    sends("pause", "pause", done=("paused",))
     sends("dock", "turn_off", "dock", done=("returning", "docked"))
     return device
 
@@ -218,11 +234,40 @@ def _climate(config: DiscoveryConfig) -> component.Component:
         is_done = device.when(temperature=component.about(temperature, within=step / 2 + 0.01))
         return component.Command((message,), {"temperature": temperature}, is_done)
 
+    presets = config.texts("preset_modes")
+    device.initial_values |= {"modes": tuple(modes), "presets": tuple(presets)}
+    device.subscribe("preset_mode_state_topic", "preset_mode_value_template", lambda text: {"preset": text}, "preset")
+
+    def set_mode(target: Entity, values: Attributes) -> component.Command:
+        mode = str(values["mode"])
+        name, topic = ("preset", "preset_mode_command") if mode in presets else ("state", "mode_command")
+        if config.topic(f"{topic}_topic") is None or mode not in (*presets, *modes):
+            raise component.unsupported(target, f"be set to {mode}")
+        message = device.publish(f"{topic}_topic", mode, f"{topic}_template")
+        return component.Command((message,), {name: mode}, device.when(**{name: component.one_of(mode)}))
+
     device.commands = {
         "turn_on": lambda target, values: switch(target, "on"),
         "turn_off": lambda target, values: switch(target, "off"),
         "set_temperature": set_temperature,
+        "set_mode": set_mode,
     }
+    return device
+
+
+def _select(config: DiscoveryConfig) -> component.Component:
+    """A choice of options; its state is the chosen one."""
+    device = component.Component(config, "command_topic")
+    options = config.texts("options")
+    device.initial_values = {"options": tuple(options)}
+    device.subscribe("state_topic", "value_template", component.plain_states(*dict.fromkeys(options)), "state")
+
+    def select(target: Entity, values: Attributes) -> component.Command:
+        option = str(values["option"])
+        message = device.publish("command_topic", option, "command_template")
+        return component.Command((message,), {"state": option}, device.when(state=component.one_of(option)))
+
+    device.commands["select_option"] = select
     return device
 
 
@@ -235,6 +280,7 @@ class _Positioned(component.Component):
     def __init__(self, config: DiscoveryConfig, *needed_topics: str) -> None:
         super().__init__(config, *needed_topics)
         self._open, self._closed = config.number("position_open", 100), config.number("position_closed", 0)
+        self.stop_payload = config.text("payload_stop")
         self._names = {
             config.text(f"state_{state}", state): state for state in ("open", "closed", "opening", "closing")
         }
@@ -242,6 +288,7 @@ class _Positioned(component.Component):
             "turn_on": lambda target, values: self.moved(target, 100),
             "turn_off": lambda target, values: self.moved(target, 0),
             "set_position": lambda target, values: self.moved(target, int(values["position"])),
+            "stop": lambda target, values: self.stopped(target),
         }
 
     def moved(self, target: Entity, position: int) -> component.Command:
@@ -250,6 +297,13 @@ class _Positioned(component.Component):
             return component.Command((message,), {"state": "open" if position else "closed", "position": position})
         way = _Movement(target, position, has_position="position" in self.reports)
         return component.Command((message,), {}, way.is_begun, way.state)
+
+    def stopped(self, target: Entity) -> component.Command:
+        """The command to stay where it is. Raises HomeError."""
+        if not self.stop_payload or self.config.topic("command_topic") is None:
+            raise component.unsupported(target, "be stopped half way")
+        assumed = {"state": "closed" if target.attributes.get("position") == 0 else "open"}
+        return component.Command((self.publish("command_topic", self.stop_payload),), assumed)
 
     def message(self, target: Entity, position: int) -> component.OutgoingMessage:
         """Raises HomeError."""
@@ -305,6 +359,9 @@ class _Cover(_Positioned):
 
     def __init__(self, config: DiscoveryConfig) -> None:
         super().__init__(config)
+        # null: it cannot be stopped
+        is_unstoppable = config.mentions("payload_stop") and not config.has("payload_stop")
+        self.stop_payload = "" if is_unstoppable else config.text("payload_stop", "STOP")
         self._tilt = config.number("tilt_min", 0), config.number("tilt_max", 100)
         self._names = {config.text("state_stopped", "stopped"): "open", **self._names}
         self.subscribe("state_topic", "value_template", component.states(self._names), "state")
@@ -382,6 +439,7 @@ COMPONENTS: Mapping[str, Callable[[DiscoveryConfig], component.Component]] = {
     "lawn_mower": _lawn_mower,
     "light": _light,
     "lock": _lock,
+    "select": _select,
     "scene": lambda config: _button(config, config.text("payload_on", "ON")),
     "sensor": _sensor,
     "siren": _siren,

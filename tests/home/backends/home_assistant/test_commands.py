@@ -147,6 +147,15 @@ def _call(service: str, entity_id: str, **data: Any) -> Before:
          {"light.bed_light": "on", "light.ceiling_lights": "off"}),
         (_off("input_boolean.guest_mode"), "turn_on", {"name": "good night"}, "Good Night is running.",
          {"input_boolean.guest_mode": "on"}),
+        # what rules call
+        (_call("vacuum/start", "vacuum.0_ground_floor"), "vacuum_pause", {},
+         "The 0 ground floor is paused.", {"vacuum.0_ground_floor": "paused"}),
+        (_call("lawn_mower/start_mowing", "lawn_mower.mower_can_do_all"), "lawn_mower_pause", {},
+         "The mower can do all is paused.", {"lawn_mower.mower_can_do_all": "paused"}),
+        (None, "stop_moving", {"name": "living room window"}, "The living room window has stopped.", {}),
+        (None, "climate_set_mode", {"name": "hvac", "mode": "dry"}, "The hvac is set to dry.", {"climate.hvac": "dry"}),
+        (_on("light.ceiling_lights"), "light_set_temperature", {"name": "ceiling lights", "kelvin": 3300},
+         "The ceiling lights are at 3300 kelvin.", {"light.ceiling_lights": ("color_temp_kelvin", 3300)}),
         # questions
         (None, "get_weather", {}, "It is sunny and 21.6 degrees.", {}),
         (None, "get_state", {"name": "outside temperature"}, "The outside temperature is 15.6 °C.", {}),

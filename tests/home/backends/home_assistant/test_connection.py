@@ -144,6 +144,12 @@ async def test_changes_of_the_house_are_known_at_once(home: HomeAssistantHome, b
     await eventually(lambda: "Bed Light" in names(home), within_s=5)
 
 
+async def test_the_forecast_of_the_coming_days_is_read(home: HomeAssistantHome) -> None:
+    days = await home.forecast("weather.demo_weather_south", "daily")
+    assert len({day.at.date() for day in days}) >= 5
+    assert all(day.temperature is not None and day.condition for day in days)
+
+
 async def test_a_missing_list_is_reported(home: HomeAssistantHome) -> None:
     with pytest.raises(HomeError, match=r"^That list does not answer\.$"):
         await home.items("todo.nowhere")

@@ -308,6 +308,30 @@ async def test_the_first_search_result_is_played() -> None:
     assert play["service_data"] == {"media_content_id": "x://jazz", "media_content_type": "playlist"}
 
 
+async def test_a_forecast_is_read() -> None:
+    fake = FakeHomeAssistant()
+    fake.states["weather.home"] = {"s": "sunny", "a": {"supported_features": 1}}
+    fake.answers["homeassistant/expose_entity/list"] = {"exposed_entities": {"weather.home": {"conversation": True}}}
+    day = {"datetime": "2026-03-02T12:00:00+00:00", "condition": "rainy", "temperature": 9.5, "templow": 4}
+    entries = [{**day, "precipitation_probability": 70}, {"datetime": "never"}, "rubbish"]
+    fake.responses["weather.get_forecasts"] = {"weather.home": {"forecast": entries}}
+    async with connected(fake) as home:
+        (forecast,) = await home.forecast("weather.home", "daily")
+        assert (forecast.condition, forecast.temperature, forecast.low, forecast.rain_percent) == ("rainy", 9.5, 4, 70)
+        assert await home.forecast("weather.home", "hourly") == ()
+    assert [call["service_data"] for call in fake.calls] == [{"type": "daily"}]
+
+
+async def test_a_list_is_cleared_by_the_ids_of_its_items() -> None:
+    fake = FakeHomeAssistant()
+    fake.states["todo.shopping"] = {"s": "2", "a": {"supported_features": 2}}
+    fake.answers["todo/item/list"] = {"items": [{"summary": "milk", "uid": "1"}, {"summary": "milk", "uid": "2"}]}
+    async with connected(fake) as home:
+        await home.apply(Action("clear_items", (thing(home, "todo.shopping"),)))
+    (call,) = fake.calls
+    assert (call["service"], call["service_data"]) == ("remove_item", {"item": ["1", "2"]})
+
+
 async def test_a_search_that_finds_nothing_plays_nothing() -> None:
     fake = FakeHomeAssistant()
     fake.states["media_player.hifi"] = {"s": "idle", "a": {"supported_features": _SEARCHES}}

@@ -83,6 +83,18 @@ def test_on_and_off_map_to_the_services_of_each_domain(domain: str, on: str, off
         (thing("vacuum"), "clean_area", {"area": "attic"}, "clean_area", {"cleaning_area_id": ["attic"]}),
         (thing("vacuum"), "start", {}, "start", {}),
         (thing("lawn_mower"), "dock", {}, "dock", {}),
+        (thing("cover"), "stop", {}, "stop_cover", {}),
+        (thing("valve"), "stop", {}, "stop_valve", {}),
+        (thing("vacuum", "cleaning"), "pause", {}, "pause", {}),
+        (thing("lawn_mower", "mowing"), "pause", {}, "pause", {}),
+        (thing("climate", modes=("heat", "off")), "set_mode", {"mode": "heat"}, "set_hvac_mode", {"hvac_mode": "heat"}),
+        (thing("climate", presets=("eco",)), "set_mode", {"mode": "eco"}, "set_preset_mode", {"preset_mode": "eco"}),
+        (thing("input_select"), "select_option", {"option": "Away"}, "select_option", {"option": "Away"}),
+        (thing("alarm_control_panel"), "arm", {"mode": "night"}, "alarm_arm_night", {}),
+        (thing("alarm_control_panel"), "arm", {"mode": "disarmed", "code": "12"}, "alarm_disarm", {"code": "12"}),
+        (thing("alarm_control_panel", features=1), "turn_on", {"code": "12"}, "alarm_arm_home", {"code": "12"}),
+        (thing("light", supported_color_modes=["color_temp"]), "set_light", {"color": "3300 kelvin"},
+         "turn_on", {"color_temp_kelvin": 3300}),
     ],
 )  # fmt: skip
 def test_an_action_maps_to_a_service(
@@ -127,6 +139,9 @@ def test_an_action_maps_to_a_service(
         (thing("vacuum", features=0), "clean_area", {"area": "attic"},
          "The it cannot be sent to a single room."),
         (thing("lawn_mower", features=0), "dock", {}, "The it cannot be sent home."),
+        (thing("cover", features=3), "stop", {}, "The it cannot be stopped half way."),
+        (thing("vacuum", features=0), "pause", {}, "The it cannot be paused."),
+        (thing("alarm_control_panel", features=2), "arm", {"mode": "night"}, "The it has no mode night."),
     ],
 )  # fmt: skip
 def test_an_unsupported_action_raises_a_sentence(entity: Entity, verb: Verb, values: dict[str, Any], said: str) -> None:

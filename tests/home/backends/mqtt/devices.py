@@ -156,7 +156,7 @@ def _zigbee(bridge: Zigbee2Mqtt) -> None:
             "mode_state_template": "{{ value_json.system_mode }}",
             "mode_command_topic": "zigbee2mqtt/Radiator/set",
             "mode_command_template": '{"system_mode": "{{ value }}"}',
-            "modes": ["off", "heat"],
+            "modes": ["off", "auto", "heat"],
             "temperature_state_topic": "zigbee2mqtt/Radiator",
             "temperature_state_template": "{{ value_json.occupied_heating_setpoint }}",
             "temperature_command_topic": "zigbee2mqtt/Radiator/set",
@@ -306,6 +306,7 @@ def _others(devices: Devices) -> None:
                     "activity_state_topic": "~/mower",
                     "start_mowing_command_topic": "~/mower/set",
                     "dock_command_topic": "~/mower/set",
+                    "pause_command_topic": "~/mower/set",
                 },
                 "old": {"p": "switch"},
             },
@@ -316,7 +317,10 @@ def _others(devices: Devices) -> None:
     )
     devices.answers("garden/tap/set", lambda payload: {"garden/tap": "open" if payload == "OPEN" else "closed"})
     devices.answers("garden/horn/set", _told_on("garden/horn"))
-    devices.answers("garden/mower/set", lambda payload: {"garden/mower": {"dock": "returning"}.get(payload, "mowing")})
+    devices.answers(
+        "garden/mower/set",
+        lambda payload: {"garden/mower": {"dock": "returning", "pause": "paused"}.get(payload, "mowing")},
+    )
     devices.has(
         "vacuum/robot",
         {"name": "Robot", "command_topic": "robot/set", "state_topic": "robot/state"},
@@ -324,7 +328,9 @@ def _others(devices: Devices) -> None:
     )
     devices.answers(
         "robot/set",
-        lambda payload: {"robot/state": json.dumps({"state": "cleaning" if payload == "start" else "returning"})},
+        lambda payload: {
+            "robot/state": json.dumps({"state": {"start": "cleaning", "pause": "paused"}.get(payload, "returning")})
+        },
     )
     devices.has("scene/movie_night", {"name": "Movie Night", "command_topic": "scenes/movie"})
     devices.answers("scenes/movie", lambda _: {})
@@ -334,6 +340,9 @@ def _others(devices: Devices) -> None:
         alarm__state="disarmed",
     )
     devices.answers("alarm/set", lambda payload: {"alarm/state": "arming" if payload == "ARM_AWAY" else "disarmed"})
+    options = {"name": "House Mode", "cmd_t": "mode/set", "stat_t": "mode/state", "ops": ["Home", "Away"]}
+    devices.has("select/house_mode", options, mode__state="Home")
+    devices.answers("mode/set", lambda payload: {"mode/state": payload})
     devices.has(
         "humidifier/h",
         {

@@ -1,0 +1,1 @@
+"""Requests that are understood by rule, beside the model: each module reads one kind into calls."""

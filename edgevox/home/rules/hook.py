@@ -1,0 +1,85 @@
+"""The hook that makes calls of the rules, without asking the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar
+
+from edgevox.core.errors import StateError
+from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run
+from edgevox.core.types import ToolCall
+from edgevox.home.entities import Home, HomeError
+from edgevox.home.intents.catalogue import known_tools
+from edgevox.home.intents.clauses import Clauses, CommandClauses
+from edgevox.home.rules import lists, media, modes, movement, steps, weather
+from edgevox.home.rules.reading import plain_request
+from edgevox.tools.executor import ToolExecutor
+
+
+class HomeRules(Hook):
+    """Reads requests that the model's tools cannot express. Runs behind CommandClauses, which takes the clauses off."""
+
+    name: ClassVar[str] = "home_rules"
+
+    def __init__(self, executor: ToolExecutor, home: Home, now: Callable[[], datetime]) -> None:
+        self._executor = executor
+        self._home = home
+        self._now = now
+
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        noted = run.notes.get(CommandClauses.name)
+        clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
+        text = plain_request(clauses.command)
+        try:
+            house = self._home.house()
+            # "Raise the thermostat by two" as a whole is a change, and no command for two o'clock.
+            if changed := steps.parse(plain_request(run.text), house):
+                clauses = Clauses(run.text)
+            elif not (clauses.problem or clauses.excepted):
+                changed = steps.parse(text, house)
+            if isinstance(changed, str):
+                return Answer(changed)
+            if changed:
+                # The clauses need not make the change relative once more.
+                run.notes[CommandClauses.name] = replace(clauses, relative=None)
+                return Calls(changed)
+            if clauses.problem:
+                return None
+            if clauses.relative:
+                return None
+            if not self._has_other_weather and weather.asks_about_elsewhere(text, house, self._now().date()):
+                return Answer(weather.NOT_HERE)
+            calls = (
+                movement.parse(text, house)
+                or modes.parse(text, house)
+                or media.parse(text, house)
+                or weather.parse(text, house, self._now().date())
+                or await lists.parse(text, house, self._home.items)
+            )
+        except (HomeError, StateError):
+            return None  # the call of the model tells why
+        names = self._executor.registry.names
+        return Calls(calls) if calls and all(call.name in names for call in calls) else None
+
+    @property
+    def _has_other_weather(self) -> bool:
+        """Whether a plugin or a server may know the weather of other places."""
+        others = (name for name in self._executor.registry.names if name not in known_tools())
+        return any("weather" in name or "forecast" in name for name in others)
+
+    async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
+        """Answer a question about another day with the forecast, where the model asks for the weather now."""
+        if call.name != "get_weather":
+            return None
+        try:
+            asked = weather.parse(plain_request(run.text), self._home.house(), self._now().date())
+        except (HomeError, StateError):
+            return None
+        if not asked or asked[0].name not in self._executor.registry:
+            return None
+        slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
+        arguments = {**json.loads(asked[0].arguments), **slots}
+        return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))

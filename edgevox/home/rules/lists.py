@@ -1,0 +1,154 @@
+"""Reads requests about lists: what is on them, several items at once, clearing and creating them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+from edgevox.core.words import normalized_words
+from edgevox.home.entities import Entities, House, ListItem
+from edgevox.home.resolve.fuzzy import find_by_words
+from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
+
+Items = Callable[[str], Awaitable[tuple[ListItem, ...]]]
+
+_LIST = r"(?:(?:my|the|our|that|this) )?(?P<list>(?:[\w' -]+? )?lists?|groceries|shopping|chores|tasks|to ?-?dos?)"
+_NOT_A_LIST = pattern(r"\b(?:play ?lists?|wish|guest|waiting|black|white|check|contact|email|mailing) ?lists?\b|\bof\b")
+_READ = (
+    pattern(
+        rf"^(?:what|tell me what|show me what)(?:'s| is|'re| are| do (?:i|we) have| have (?:i|we) got)?"
+        rf"(?: all| left| still| there)* on {_LIST}$"
+    ),
+    pattern(
+        rf"^(?:read|show|tell|give|list)(?: me| us| out| back)*(?: what(?:'s| is) on)? {_LIST}(?: out| to me| back"
+        r"| aloud)*$"
+    ),
+    pattern(rf"^what (?:items|things|stuff)(?: are| do (?:i|we) have)?(?: there)?(?: left)? on {_LIST}$"),
+    pattern(rf"^(?:check|open) {_LIST}$"),
+    pattern(rf"^what (?:are (?:all )?|is ){_LIST}$"),
+    pattern(r"^what (?P<list>lists) do (?:i|we) have$"),
+)
+_SHOPPING = pattern(
+    r"^what (?:do|did|should|must) (?:i|we) (?:still )?(?:need|have|want|got)? ?(?:to )?(?:buy|get|pick up|shop for)"
+    r"(?: (?:from|at|in) (?:the )?(?:store|shop|shops|supermarket|grocery store|market))?(?: today)?$"
+)
+_TASKS = pattern(
+    r"^what (?:do|must) (?:i|we) (?:still )?(?:have|need) to do$|^what (?:are )?my (?:tasks|chores|to ?-?dos)$"
+)
+_ASK = (
+    pattern(
+        rf"^(?:is|are|was|were) (?:there )?(?:any |some )?(?P<item>.+?)(?: already| still)? on {_LIST}(?: already|"
+        r" yet)?$"
+    ),
+    pattern(
+        r"^(?:do|did) (?:i|we) (?:already )?(?:have|put|add|write|get) (?:any |some )?(?P<item>.+?)(?: already)? "
+        rf"(?:on|to|onto) {_LIST}(?: already| yet)?$"
+    ),
+    pattern(rf"^does {_LIST} (?:have|contain|include) (?P<item>.+)$"),
+)
+_ANYTHING = pattern(r"(?:anything|something|things|items)\b")
+_CLEAR = (
+    pattern(rf"^(?:clear|empty|wipe|reset|clean|erase|delete|remove|get rid of)(?: out| up| off)? {_LIST}$"),
+    pattern(
+        r"^(?:remove|delete|erase|clear|take|wipe) (?:everything|all(?: (?:the )?(?:items|things|entries))?|it"
+        r" all|every item) "
+        rf"(?:from|off|on|in|of) {_LIST}$"
+    ),
+)
+_CREATE = (
+    pattern(
+        r"^(?:create|make|start|set up|begin|open|add)(?: me| us)? (?:a |another )?(?:new )?(?:to ?-?do )?list "
+        r"(?:called|named|with the name|titled) (?P<name>[\w' -]+)$"
+    ),
+    pattern(
+        r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?(?P<name>[\w'-]+(?: [\w'-]+)?) list$"
+    ),
+)
+_TICK = (
+    pattern(rf"^(?:tick|check|cross|strike) off (?P<items>.+?)(?: (?:on|from|off|in) {_LIST})?$"),
+    pattern(rf"^(?:tick|check|cross|strike) (?P<items>.+?) off(?:(?: on| from| of)? {_LIST})?$"),
+    pattern(rf"^mark (?P<items>.+?) (?:as )?(?:done|complete|completed|bought|finished)(?: (?:on|in|from) {_LIST})?$"),
+)
+_REMOVE = (pattern(rf"^(?:remove|delete|take|erase|drop|strike) (?P<items>.+?)(?: off)? (?:from|off|off of) {_LIST}$"),)
+_AND = re.compile(r"\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+plus\s+)\s*")
+
+
+async def parse(text: str, house: House, items: Items) -> Calls:
+    """The calls of a request, or none. Raises HomeError when the items of a list cannot be read."""
+    if _NOT_A_LIST.search(text):
+        return ()
+    if _SHOPPING.match(text):
+        return _reading("shopping list", house)
+    if _TASKS.match(text):
+        return _reading("to-do list", house)
+    for form in _READ:
+        if said := form.match(text):
+            return _reading(said["list"], house)
+    for form in _ASK:
+        if said := form.match(text):
+            slots = _named(said["list"], house)
+            if slots is None:
+                return ()
+            if _ANYTHING.match(said["item"]):
+                return _reading(said["list"], house)
+            return (call("list_get_items", **slots, item=without_article(said["item"])),)
+    for form in _CLEAR:
+        if (said := form.match(text)) and (slots := _named(said["list"], house)):
+            return (call("list_clear", **slots),)
+    for form in _CREATE:
+        if said := form.match(text):
+            name = said["name"].strip()
+            return (call("list_create", name="" if name.casefold() == "new" else name),)
+    for tool, forms in (("list_complete_item", _TICK), ("list_remove_item", _REMOVE)):
+        for form in forms:
+            if said := form.match(text):
+                return await _several(tool, said["items"], said["list"] or "list", house, items)
+    return ()
+
+
+def _reading(said: str, house: House) -> Calls:
+    slots = _named(said, house)
+    if slots is None:
+        return ()
+    return (call("get_state", **slots, domain="todo") if slots else call("list_get_items"),)
+
+
+def _named(said: str, house: House) -> dict[str, str] | None:
+    """The slots for a list: its name, none for "the list" or "my lists"; None for a list that is not there."""
+    name = without_article(said)
+    if normalized_words(name) == ("list",):
+        lists = _lists(house)
+        return {"name": lists[0].name} if len(lists) == 1 else {} if lists else None
+    return {"name": name} if found("list_get_items", house, name=name) else None
+
+
+def _lists(house: House) -> Entities:
+    return tuple(entity for entity in house.entities if entity.domain == "todo")
+
+
+async def _several(tool: str, said: str, list_said: str, house: House, items: Items) -> Calls:
+    """One call per item, each on the list that has it; none where an item is on no list, for the model to handle."""
+    slots = _named(list_said, house)
+    if slots is None:
+        return ()
+    lists = found("list_get_items", house, **slots) if slots else _lists(house)
+    lines = {
+        the_list.name: [
+            item.text for item in await items(the_list.id) if not (item.is_done and tool != "list_remove_item")
+        ]
+        for the_list in lists
+    }
+    whole = without_article(said)
+    if slots and len(_AND.split(whole)) == 1:
+        return ()  # one item of a named list: the model does it
+    wanted = [whole] if _on(whole, lines) else [without_article(part) for part in _AND.split(whole) if part.strip()]
+    places = [_on(one, lines) for one in wanted]
+    if not all(places):
+        return ()
+    return tuple(call(tool, item=one, name=place) for one, place in zip(wanted, places, strict=True))
+
+
+def _on(item: str, lines: dict[str, list[str]]) -> str:
+    """The list that has the item, or ""."""
+    words = normalized_words(item)
+    return next((name for name, texts in lines.items() if find_by_words(words, texts, normalized_words)), "")

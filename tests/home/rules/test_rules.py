@@ -1,0 +1,226 @@
+"""Requests that the model's tools cannot express are carried out by rule on the demo home, without the model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.agents import AgentResult, Agreement, LLMAgent
+from edgevox.core.turn import Turn
+from edgevox.home.hooks import assistant_hooks
+from edgevox.home.intents.catalogue import catalogue, rule_catalogue
+from edgevox.testing import ScriptedModel
+from edgevox.tools import PendingConfirmation
+from tests.home.conftest import Bench
+
+FROM_THE_MODEL = "The model answers."
+
+
+class Talk:
+    """An agent with the assistant's hooks, whose model only says that it was asked."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.questions: list[str] = []
+        self.model = ScriptedModel([FROM_THE_MODEL] * 9)
+        self.agent = LLMAgent(
+            "test",
+            tools=bench.executor,
+            hooks=assistant_hooks(bench.executor, bench.home, bench.timers, bench.alarms),
+            model=self.model,
+            parsers=("hermes",),
+            offered=tuple(catalogue()),
+            confirm=self._yes,
+        )
+
+    async def _yes(self, pending: PendingConfirmation, _turn: Turn) -> Agreement:
+        self.questions.append(pending.question)
+        return Agreement(granted=True)
+
+    async def run(self, text: str) -> AgentResult:
+        return await self.agent.run(text)
+
+    async def say(self, text: str) -> str:
+        return (await self.run(text)).reply
+
+
+@pytest.fixture
+def talk(bench: Bench) -> Talk:
+    return Talk(bench)
+
+
+async def test_covers_are_stopped_at_once_and_not_closed(talk: Talk) -> None:
+    assert await talk.say("Stop the garage door!") == "The garage door has stopped."
+    assert await talk.say("stop the blinds right there") == "The living room blinds have stopped."
+    assert talk.bench.state("cover.living_room_blinds") == "open"
+    assert (talk.questions, talk.model.requests) == ([], [])
+
+
+async def test_a_vacuum_is_paused_and_not_the_television(talk: Talk) -> None:
+    await talk.bench.say("vacuum_start")
+    assert await talk.say("pause the vacuum") == "The robot vacuum is paused."
+    assert (talk.bench.state("vacuum.robot"), talk.bench.state("media_player.tv")) == ("paused", "playing")
+    assert await talk.say("resume vacuuming") == "The robot vacuum is cleaning."
+
+
+async def test_a_change_by_a_number_is_no_time_of_day(talk: Talk) -> None:
+    assert await talk.say("raise the thermostat by 2") == "The thermostat is set to 23 degrees."
+    assert not talk.bench.timers.all()
+
+
+async def test_a_relative_change_is_scheduled_like_any_other_command(talk: Talk) -> None:
+    await talk.say("make the hallway light a bit dimmer in ten minutes")
+    assert talk.bench.entity("light.hallway").attributes["brightness"] == 100
+    assert [timer.command for timer in talk.bench.timers.all()] == ["make the hallway light a bit dimmer"]
+
+
+async def test_clauses_apply_to_what_a_rule_reads(talk: Talk) -> None:
+    assert await talk.say("stop the blinds in ten minutes") == "In 10 minutes I will stop the blinds."
+    assert [timer.command for timer in talk.bench.timers.all()] == ["stop the blinds"]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("What's on my shopping list?", "On the shopping list: milk and bread."),
+        ("what do I need to buy", "On the shopping list: milk and bread."),
+        ("read me my to-do list", "On the to-do list: water the plants."),
+        ("what's on my lists", "On the shopping list: milk and bread. On the to-do list: water the plants."),
+        ("is milk on the list", "Yes, milk is on the shopping list."),
+        ("are eggs on the shopping list", "No, eggs are not on the shopping list."),
+    ],
+)
+async def test_lists_are_read(talk: Talk, said: str, answer: str) -> None:
+    assert await talk.say(said) == answer
+
+
+async def test_several_items_are_ticked_off_in_one_sentence(talk: Talk) -> None:
+    await talk.say("tick off milk and bread")
+    assert all(item.is_done for item in await talk.bench.home.items("todo.shopping_list"))
+
+
+async def test_an_item_is_removed_from_the_list_that_has_it(talk: Talk) -> None:
+    assert await talk.say("remove water the plants from the list") == "I took water the plants off the to-do list."
+
+
+async def test_a_list_is_cleared_after_a_yes(talk: Talk) -> None:
+    assert await talk.say("clear the shopping list") == "I removed 2 items from the shopping list."
+    assert talk.questions == ["Remove everything from the shopping list?"]
+    assert await talk.bench.home.items("todo.shopping_list") == ()
+
+
+async def test_a_new_list_is_created_and_used(talk: Talk) -> None:
+    assert await talk.say("create a list called holiday") == "I made the holiday list."
+    assert await talk.bench.say("list_add_item", item="sun cream", name="holiday list") == (
+        "I added sun cream to the holiday list."
+    )
+    assert await talk.say("what's on the holiday list") == "On the holiday list: sun cream."
+    assert await talk.say("create a list called holiday") == "There is the holiday list already."
+
+
+async def test_what_plays_is_told_and_skipped(talk: Talk) -> None:
+    assert await talk.say("what song is this") == "The TV is playing the news."
+    await talk.say("next")
+    assert talk.bench.entity("media_player.tv").attributes["track"] == 2
+    await talk.bench.say("media_pause")
+    assert await talk.say("play something") == "The TV is playing again."
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("set the thermostat to cool", "The thermostat is set to cool."),
+        ("switch to eco mode", "The thermostat is set to eco."),
+        ("set the thermostat to turbo mode", FROM_THE_MODEL),
+        ("set the thermostat to dry",
+         "The thermostat has no mode dry. It has off, heat, cool, auto, comfort, eco and away."),
+        ("set the fan to low", "The ceiling fan is at 33 percent."),
+        ("make the floor lamp warmer", "The floor lamp is at 3300 kelvin."),
+        ("set the desk lamp to candle light", "The desk lamp is candlelight."),
+        ("arm the alarm in night mode", "The alarm is armed."),
+    ],
+)  # fmt: skip
+async def test_modes_speeds_and_whites_are_set_by_name(talk: Talk, said: str, answer: str) -> None:
+    assert await talk.say(said) == answer
+
+
+async def test_disarming_needs_a_yes(talk: Talk) -> None:
+    await talk.bench.say("turn_on", name="alarm")
+    assert await talk.say("disarm the alarm with code 1 2 3 4") == "The alarm is disarmed."
+    assert talk.questions == ["Disarm the alarm?"]
+
+
+# The clock of these tests stands on a Sunday evening.
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (
+            "what's the weather tomorrow",
+            "Tomorrow it will be rainy, between 7 and 13 degrees. The chance of rain is 80 percent.",
+        ),
+        ("will it rain on Friday", "Yes, rain is likely on Friday: 70 percent."),
+        ("do I need an umbrella", "No, it will probably stay dry today."),
+        ("how cold will it get tonight", "Tonight it will be between 7 and 16 degrees."),
+        ("will it be sunny this week", "Yes, it will probably be sunny on Wednesday and Thursday."),
+        ("how windy will it be tomorrow", "Tomorrow there will be wind of up to 25 km/h."),
+        ("what's the weather in London", "I only have the weather for this home."),
+        ("what's the weather", FROM_THE_MODEL),
+    ],
+)
+async def test_the_weather_of_a_day_is_told(talk: Talk, said: str, answer: str) -> None:
+    assert await talk.say(said) == answer
+
+
+async def test_a_home_without_a_forecast_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def none(*_: object) -> tuple[()]:
+        return ()
+
+    monkeypatch.setattr(bench.home, "forecast", none)
+    talk = Talk(bench)
+    assert await talk.say("will it rain tomorrow") == "I have no forecast, only the weather right now."
+    assert await bench.say("get_weather") == "It is partly cloudy and 15 degrees."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stop the music",
+        "stop the timer",
+        "pause the TV",
+        "stop it",
+        "add what's on my mind to my list",
+        "remind me to clear the shopping list",
+        "add clear the gutters to my to-do list",
+        "play the next episode of the news",
+        "what is the capital of France",
+        "create a playlist called holiday",
+        "will it be cold in the bedroom tonight",
+        "set the thermostat to 21",
+        "set an alarm for seven",
+        "turn on the desk lamp",
+        "is the front door locked",
+        "what did the doctor say about the rain",
+    ],
+)
+async def test_other_sentences_are_left_to_the_model(talk: Talk, text: str) -> None:
+    assert await talk.say(text) == FROM_THE_MODEL
+
+
+async def test_the_home_model_is_not_offered_the_tools_of_rules(talk: Talk) -> None:
+    await talk.say("what is the capital of France")
+    offered = [tool["function"]["name"] for tool in talk.model.requests[0].tools]
+    assert offered == list(catalogue())
+
+
+def test_rule_tools_are_registered_for_other_models_and_clients(bench: Bench) -> None:
+    assert set(rule_catalogue()) <= set(bench.registry.names)
+    assert not rule_catalogue().keys() & catalogue().keys()
+
+
+async def test_a_call_of_a_rule_is_kept_and_told_like_one_of_the_model(talk: Talk) -> None:
+    result = await talk.run("stop the garage door")
+    (call,) = result.calls
+    assert (call.name, json.loads(call.arguments), call.summary) == (
+        "stop_moving", {"name": "garage door"}, "Stop garage door",
+    )  # fmt: skip
