@@ -12,8 +12,8 @@ from edgevox.config import ServerSettings
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Tokens, token_file
 from edgevox.server.http.listener import certificate_of, http_listener, is_exposed
+from edgevox.server.http.tokens import Tokens, token_file
 
 
 @asynccontextmanager

@@ -12,9 +12,10 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from edgevox.config import ServerSettings
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Access, Tokens
+from edgevox.server.http.auth import Access
 from edgevox.server.http.errors import HANDLERS
 from edgevox.server.http.middleware import CountingMiddleware, HostRule, RequestLimits, ShutdownMiddleware
+from edgevox.server.http.tokens import Tokens
 from edgevox.server.routes import ApiRoute, Confirmations, ServerContext, api_routes, document
 from edgevox.server.routes.voice import VOICE_PATH, VoiceSocket
 from edgevox.server.web.static_files import page_routes

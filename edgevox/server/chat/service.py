@@ -34,7 +34,6 @@ from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
 
-
 # What the name, brackets and quotes of a call take, beside its message.
 _CALL_TOKENS = 8
 
