@@ -19,7 +19,7 @@ from typing import Any
 
 import h11
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 _log = logging.getLogger(__name__)
 
@@ -98,14 +98,15 @@ class HttpConnection(H11Protocol):
     @property
     def is_idle(self) -> bool:
         """Whether no request is being answered."""
-        return self.cycle is None or self.cycle.response_complete
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
 
     @property
     def is_half_open(self) -> bool:
         """Whether it has not sent a whole request yet."""
         return not self._has_finished_one
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         if not self._limits.admit(self):
