@@ -34,8 +34,8 @@ from edgevox.dialogue import Pipeline
 from edgevox.models import ModelStore, open_store
 from edgevox.server.app import create_app
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 from edgevox.tools.policy import Caller
 
 LOAD_S = 120.0

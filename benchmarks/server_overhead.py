@@ -39,8 +39,8 @@ from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatR
 from edgevox.models import open_store
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 
 OVERHEAD_BAR = 0.05
 WORDS = 2000

@@ -47,8 +47,8 @@ from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import Audio, to_pcm16
 from edgevox.models import ModelStore, open_store
 from edgevox.server.app import create_app
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 from edgevox.tools.policy import Caller
 
 BAR_S = 0.15

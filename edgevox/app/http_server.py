@@ -15,8 +15,8 @@ from edgevox.core import events
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Tokens, token_file
 from edgevox.server.http.listener import certificate_of, http_listener, is_exposed
+from edgevox.server.http.tokens import Tokens, token_file
 
 log = logging.getLogger(__name__)
 

@@ -181,7 +181,7 @@ class ServerSettings(Section):
     max_audio_s: float = key(600.0, "the longest audio file", gt=0, le=86_400)
     max_messages: int = key(500, "the most messages and tool calls in one conversation", ge=1)
     max_tools: int = key(128, "the most tools in one request", ge=0)
-    max_waiting: int = key(16, "requests that may wait for the model; more are rejected", ge=0, le=1_000)
+    max_waiting: int = key(64, "requests that may wait for the model; more are rejected", ge=0, le=1_000)
     max_audio_waiting: int = key(4, "audio files that may wait for transcription; more are rejected", ge=0, le=1_000)
     mcp: bool = key(False, "also serve the assistant's tools to MCP clients, at /mcp")
     voice_clients: int = key(4, "concurrent voice sessions of web pages and phones; 0: none", ge=0, le=16)

@@ -12,9 +12,17 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from edgevox.config import ServerSettings
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Access, Tokens
+from edgevox.server.http.auth import Access
+from edgevox.server.http.connections import REQUEST_ID
 from edgevox.server.http.errors import HANDLERS
-from edgevox.server.http.middleware import CountingMiddleware, HostRule, RequestLimits, ShutdownMiddleware
+from edgevox.server.http.middleware import (
+    CountingMiddleware,
+    HostRule,
+    RequestLimits,
+    ShutdownMiddleware,
+    normal_origin,
+)
+from edgevox.server.http.tokens import Tokens
 from edgevox.server.routes import ApiRoute, Confirmations, ServerContext, api_routes, document
 from edgevox.server.routes.voice import VOICE_PATH, VoiceSocket
 from edgevox.server.web.static_files import page_routes
@@ -67,13 +75,20 @@ def create_app(
 
 def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:
     settings = server.settings
+    origins = [normal_origin(origin) for origin in settings.allowed_origins]
     yield Middleware(ShutdownMiddleware)
     yield Middleware(CountingMiddleware, server.answers, server.openapi["paths"])
     yield Middleware(
         RequestLimits,
-        HostRule(settings.host, settings.allowed_hosts, settings.allowed_origins),
+        HostRule(settings.host, settings.allowed_hosts, origins),
         max_bytes=settings.max_body_bytes,
         larger={route.path: settings.max_audio_bytes for route in routes if route.takes_audio},
     )
-    if origins := settings.allowed_origins:
-        yield Middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"])
+    if origins:
+        yield Middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=[REQUEST_ID],
+        )

@@ -44,7 +44,7 @@ from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import ToolResult
 from edgevox.tools.tool import Tool, tool
 
-PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat"}))
+PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat", "home.*"}))
 """A program that the user connected: it may do what a spoken command may, and confirm nothing."""
 
 _INSTRUCTIONS = (

@@ -214,6 +214,7 @@ class ToolExecutor:
             raise _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
         if resolution.answer is not None:
             return self._answer(call, resolution.answer)
+        _check_scopes(tool, context.caller, self._rule.needed_scopes(tool, resolution.targets))
         level = self._rule.level(tool, resolution.targets)
         if not confirmed:
             self._ask_if_needed(tool, resolved, level, context, low_confidence_text)
@@ -252,12 +253,7 @@ class ToolExecutor:
         caller, cancel = context.caller, context.cancel
         if context.depth > MAX_DEPTH:
             raise _CallRejected("bad_request", f"tools called each other {MAX_DEPTH} deep: no further")
-        if not caller.may(tool.needed_scope):
-            raise _CallRejected(
-                "token_scope_insufficient",
-                f"token_scope_insufficient: {caller.name} may not use {tool.name}, which needs the permission"
-                f" {tool.needed_scope}",
-            )
+        _check_scopes(tool, caller, (tool.needed_scope,))
         if cancel is not None and cancel.is_set():
             raise _CallRejected("cancelled", "cancelled: the turn is over")
         if tool.run is None and tool.execute is None:
@@ -339,6 +335,17 @@ class ToolExecutor:
         if result.name in self.registry:
             self.stats.count_result(result)
         return result
+
+
+def _check_scopes(tool: Tool, caller: policy.Caller, scopes: Sequence[str]) -> None:
+    """Raises _CallRejected that names the first missing scope: a model's own words for it would be a guess."""
+    for scope in scopes:
+        if not caller.may(scope):
+            raise _CallRejected(
+                "token_scope_insufficient",
+                f"token_scope_insufficient: {caller.name} may not use {tool.name} for this: it needs the scope {scope}",
+                speech=f"I may not do that for {caller.name}: its token lacks the scope {scope}.",
+            )
 
 
 def _memoized_until_s(key: _MemoKey, _result: ToolResult, now_s: float) -> float:

@@ -23,11 +23,13 @@ from edgevox.tools.tool import ConfirmLevel, Resolution, Target, Tool
 EVERYTHING = "*"
 CONFIRM = "confirm"
 """The permission to confirm the calls of another caller."""
+LOCKS = "home.locks"
+"""The permission to act on what secures the house, beside that of the tool: a lock, an alarm, a garage door, a gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The origin of a call and its scopes: `read` queries, `act` changes; a tool may need its own (`home.locks`).
+    """The origin of a call and its scopes: `read` queries, `act` changes; a tool may need its own.
 
     A scope may end in `.*` for every scope below it; `*` alone is every scope.
     """
@@ -95,6 +97,11 @@ class ConfirmationPolicy:
             level = stricter(level, self._target_level(target))
         return level
 
+    def needed_scopes(self, tool: Tool, targets: Sequence[Target] | None) -> tuple[str, ...]:
+        """The scopes that a call with these targets needs; unknown targets may be anything but locks."""
+        secures = tool.side_effects and any(map(_is_securing, targets or ()))
+        return (tool.needed_scope, LOCKS) if secures else (tool.needed_scope,)
+
     def _target_level(self, target: Target) -> ConfirmLevel:
         exact, domain = f"{target.domain}.{target.device_class}", target.domain
         if exact in self.domains:
@@ -102,10 +109,16 @@ class ConfirmationPolicy:
         # A setting for all covers does not relax the garage; that needs `cover.garage`.
         if domain in self.domains:
             return stricter(self.domains[domain], "voice" if exact in _SAFETY_TARGETS else "never")
-        words = _words(target.name)
-        opens = domain in _RELAYS and not _RISKY_ENTITY_WORDS.isdisjoint(words[-1:])
-        hides = domain in _SCRIPTS and not (_RISKY_TOOL_WORDS | _RISKY_ENTITY_WORDS).isdisjoint(words)
-        return "voice" if exact in _SAFETY_TARGETS or domain in _SAFETY_TARGETS or opens or hides else "never"
+        return "voice" if _is_securing(target) else "never"
+
+
+def _is_securing(target: Target) -> bool:
+    """Whether a target secures the house, judged by its kind, or by its name where the kind does not say."""
+    exact, domain = f"{target.domain}.{target.device_class}", target.domain
+    words = _words(target.name)
+    opens = domain in _RELAYS and not _RISKY_ENTITY_WORDS.isdisjoint(words[-1:])
+    hides = domain in _SCRIPTS and not (_RISKY_TOOL_WORDS | _RISKY_ENTITY_WORDS).isdisjoint(words)
+    return exact in _SAFETY_TARGETS or domain in _SAFETY_TARGETS or opens or hides
 
 
 @dataclass(frozen=True, slots=True)

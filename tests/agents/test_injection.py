@@ -349,7 +349,7 @@ class Clock:
         return self.now_s
 
 
-PAGE_CLIENT = Caller("page", frozenset({"act", "confirm"}))
+PAGE_CLIENT = Caller("page", frozenset({"act", "confirm", "home.locks"}))
 PHONE = Caller("phone", frozenset({"confirm"}))
 
 

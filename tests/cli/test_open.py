@@ -133,3 +133,18 @@ def test_an_address_is_handed_over_once() -> None:
 def test_a_browser_that_never_comes_is_noticed() -> None:
     assert not open_via_redirect("http://127.0.0.1:9/", lambda _address: True, within_s=0.1)
     assert not open_via_redirect("http://127.0.0.1:9/", lambda _address: False)
+
+
+async def test_a_token_is_added_for_a_program_and_listed_without_itself(home: Path) -> None:
+    def tokens(*words: str) -> subprocess.CompletedProcess[str]:
+        return edgevox("tokens", *words, env=environment(home))
+
+    added = await asyncio.to_thread(tokens, "add", "panel", "--scopes", "chat,read")
+    assert added.returncode == 0
+    token = added.stdout.strip()
+    assert token in (home / "config" / "server_tokens.toml").read_text()
+    listed = await asyncio.to_thread(tokens, "list", "--json")
+    assert json.loads(listed.stdout)["panel"] == ["chat", "read"]
+    assert token not in listed.stdout
+    again = await asyncio.to_thread(tokens, "add", "panel")
+    assert (again.returncode, again.stdout) == (UNUSABLE, "")

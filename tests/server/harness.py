@@ -14,8 +14,8 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.policy import Caller

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import stat
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 import pytest
 
+from edgevox.config.secrets import write_secret
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
-from edgevox.server.http.auth import Tokens, token_file
+from edgevox.server.http.tokens import SCOPES, Tokens, add_token, page_token, token_file
+from edgevox.tools.policy import Caller
 from tests.server.harness import OWNER, READER, TALKER, model, served, talking
 
 OPENAI_FIELDS = {"message", "type", "param", "code"}
@@ -106,15 +109,64 @@ async def test_a_token_can_be_demanded_on_this_machine_too() -> None:
     assert await refused(settings={"always_token": True}) == (401, "missing_api_key")
 
 
-def test_the_first_start_makes_a_token_that_only_its_user_can_read(folders: Folders) -> None:
+async def test_a_wrong_key_is_refused_where_none_is_needed() -> None:
+    wrong = {"Authorization": "Bearer sk-nonsense"}
+    assert await refused(headers=wrong) == (401, "invalid_api_key")
+    body = {"model": "default", "messages": [{"role": "user", "content": "?"}], "tool_choice": "none"}
+    chat: dict[str, Any] = {"method": "POST", "path": "/v1/chat/completions", "json": body}
+    assert await refused(headers=wrong, **chat) == (401, "invalid_api_key")
+
+
+def tokens_by_name(folders: Folders) -> dict[str, str]:
+    return {name: entry["token"] for name, entry in tomllib.loads(token_file(folders).read_text()).items()}
+
+
+def test_the_first_start_makes_a_token_for_the_page_and_one_for_programs(folders: Folders) -> None:
+    known = Tokens.open(folders)
+    assert stat.S_IMODE(token_file(folders).stat().st_mode) == 0o600
+    tokens = tokens_by_name(folders)
+    page, program = (known.caller(tokens[name]) for name in ("page", "program"))
+    assert page is not None
+    assert program is not None
+    assert page.may("confirm")
+    assert page.may("home.locks")
+    assert [scope for scope in SCOPES if not program.may(scope)] == ["home.locks", "confirm", "history", "settings"]
+    assert known.has_other(program, "confirm")
+    assert known.caller(tokens["page"][:-1]) is None
+    assert page_token(token_file(folders)) == tokens["page"]
+
+
+def test_the_single_token_of_an_older_version_keeps_its_rights(folders: Folders) -> None:
+    write_secret(token_file(folders), '[owner]\ntoken = "edgevox-of-an-older-version"\nscopes = ["*"]')
+    owner = Tokens.open(folders).caller("edgevox-of-an-older-version")
+    assert owner is not None
+    assert all(map(owner.may, SCOPES))
+    assert page_token(token_file(folders)) == "edgevox-of-an-older-version"
+
+
+def test_a_new_token_works_and_a_deleted_one_does_not_without_a_restart(folders: Folders) -> None:
+    known, path = Tokens.open(folders), token_file(folders)
+    before = path.read_text()
+    token = add_token(path, "panel", ("chat",))
+    assert known.caller(token) == Caller("panel", frozenset({"chat"}))
+    write_secret(path, before)
+    assert known.caller(token) is None
+
+
+def test_a_change_that_cannot_be_read_leaves_the_tokens_as_they_were(folders: Folders) -> None:
+    known, path = Tokens.open(folders), token_file(folders)
+    page = tokens_by_name(folders)["page"]
+    write_secret(path, "[half")
+    assert known.caller(page) is not None
+
+
+@pytest.mark.parametrize(("name", "scopes"), [("page", ["chat"]), ("a b", ["chat"]), ("x", ["Chat!"])])
+def test_a_token_that_cannot_be_added_leaves_the_file_as_it_was(folders: Folders, name: str, scopes: list[str]) -> None:
     Tokens.open(folders)
-    path = token_file(folders)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    token = path.read_text().split('token = "')[1].split('"')[0]
-    again = Tokens.open(folders).caller(token)
-    assert again is not None
-    assert again.may("home.locks")
-    assert Tokens.open(folders).caller(token[:-1]) is None
+    before = token_file(folders).read_text()
+    with pytest.raises(ConfigError):
+        add_token(token_file(folders), name, scopes)
+    assert token_file(folders).read_text() == before
 
 
 @pytest.mark.parametrize(

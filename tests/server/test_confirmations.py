@@ -20,8 +20,8 @@ from edgevox.core.types import Sampling, ToolCall
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 from edgevox.testing import ScriptedModel
 from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tools.calls import resolve_call

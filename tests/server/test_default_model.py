@@ -17,7 +17,7 @@ from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import load_settings
 from edgevox.core.files import Folders
 from edgevox.models import ModelStore
-from edgevox.server.http.auth import token_file
+from edgevox.server.http.tokens import page_token, token_file
 from tests.kept_prompts import share_prompts
 from tests.server import test_anthropic as by_anthropic
 from tests.server.openai_chat import CLOCK, streamed, whole
@@ -41,7 +41,7 @@ async def url(folders: Folders, store: ModelStore) -> AsyncIterator[str]:
 
 
 def token(folders: Folders) -> str:
-    return token_file(folders).read_text().split('token = "')[1].split('"')[0]
+    return page_token(token_file(folders))
 
 
 async def test_openais_client_holds_a_tool_conversation(url: str, folders: Folders) -> None:

@@ -15,6 +15,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message
 from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.http.errors import ApiError
+from edgevox.server.http.wire import kept_alive
 from edgevox.server.scheduling import LocalSpeakerPriority, RoundRobinLock
 from tests.server.harness import Lamp, acting, served, talking
 from tests.server.openai_chat import USER, client, streamed, whole
@@ -284,6 +285,51 @@ async def test_a_client_that_goes_away_frees_its_place_within_a_second(stream: b
         typist.let(100)
         async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="owner-token-for-tests", max_retries=0) as chat:
             assert (await whole(chat, USER))[0].text == typist.text
+
+
+async def test_fifty_clients_at_once_get_fifty_answers() -> None:
+    class Quick:
+        async def stream(self, _request: ChatRequest, _cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+            await asyncio.sleep(0)
+            yield ChatDelta("Yes.")
+            yield ChatDone("stop", 1, 0, 1)
+
+    async with asyncio.timeout(3 * BOUND_S), client(talking(Quick())) as chat:
+        answers = await asyncio.gather(*(streamed(chat, USER) for _client in range(50)))
+    assert [answer.text for answer in answers] == ["Yes."] * 50
+
+
+async def test_a_stream_that_has_to_wait_is_kept_alive() -> None:
+    may_go_on = asyncio.Event()
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        await may_go_on.wait()
+        yield b"one"
+        yield b"two"
+
+    async with asyncio.timeout(BOUND_S), aclosing(kept_alive(pieces(), every_s=0.01)) as alive:
+        first, second = [await anext(alive) for _comment in range(2)]
+        assert first == second
+        assert first.startswith(b":")
+        may_go_on.set()
+        assert [piece async for piece in alive if not piece.startswith(b":")] == [b"one", b"two"]
+
+
+async def test_a_stream_that_is_closed_while_it_waits_closes_its_source() -> None:
+    is_closed = asyncio.Event()
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        try:
+            await asyncio.Event().wait()
+            yield b""
+        finally:
+            is_closed.set()
+
+    async with asyncio.timeout(BOUND_S):
+        alive = kept_alive(pieces(), every_s=0.01)
+        await anext(alive)
+        await alive.aclose()
+    assert is_closed.is_set()
 
 
 async def test_a_model_that_cannot_go_on_is_not_interrupted() -> None:

@@ -177,10 +177,10 @@ async def test_its_own_tools_need_a_token_on_this_machine_too() -> None:
 
 async def test_a_token_that_may_only_read_cannot_act_through_the_model() -> None:
     lamp = Lamp()
-    lines = [written("switch_lamp", '{"on": true}'), "I may not do that."]
+    lines = [written("switch_lamp", '{"on": true}')]
     async with client(acting(model(lines), lamp), token=READER) as chat:
         reply, _message = await whole(chat, USER)
-    assert (reply.text, lamp.log) == ("I may not do that.", [])
+    assert (reply.text, lamp.log) == ("I may not do that for reader: its token lacks the scope act.", [])
 
 
 # --- what goes wrong

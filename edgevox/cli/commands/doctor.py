@@ -42,8 +42,8 @@ from edgevox.home.backends.factory import open_home
 from edgevox.llm.tool_choice import RESPOND
 from edgevox.models import ModelStore, open_store
 from edgevox.models.optimise import fastest_copy_type, known_speeds, turn_cpu_s
-from edgevox.server.http.auth import Tokens, token_file
 from edgevox.server.http.listener import port_is_free
+from edgevox.server.http.tokens import Tokens, token_file, token_scopes
 from edgevox.tools.mcp.config import configured_servers
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
@@ -152,6 +152,7 @@ def _check_all(context: Context, *, quick: bool) -> Iterator[Finding]:
         return
     yield from _check("home", lambda: _home(context))
     yield from _check("server", lambda: _server(context))
+    yield from _check("tokens", lambda: _tokens(context))
     yield from _tools(context)
     yield _constraints(context.settings.llm)
     store = open_store(context.folders)
@@ -245,10 +246,7 @@ def _home(context: Context) -> Finding:
 
 
 def _server(context: Context) -> Finding:
-    """Check the token file and the port. Raises ConfigError for a token file that other users can read."""
     server, file = context.settings.server, token_file(context.folders)
-    if file.exists():
-        Tokens.read(file)
     kept = f"tokens in {file}" if file.exists() else "tokens are created at the first start"
     where = f"{server.host}, port {server.port}"
     if port_is_free(server.host, server.port):
@@ -258,6 +256,22 @@ def _server(context: Context) -> Finding:
         "server",
         f"{where} is in use or not a local address; {kept}",
         "fine if edgevox is already serving there; otherwise set server.port or stop the other program",
+    )
+
+
+def _tokens(context: Context) -> Finding:
+    """Check the token file. Raises ConfigError if other users can read it."""
+    file = token_file(context.folders)
+    if file.exists():
+        Tokens.read(file)
+    names = list(token_scopes(file)) if file.exists() else []
+    if len(names) != 1:
+        return Finding("ok", "tokens", ", ".join(names) or "created at the first start of the server")
+    return Finding(
+        "note",
+        "tokens",
+        f"only one, {names[0]}: a program that has it can confirm its own calls",
+        "edgevox tokens add NAME makes one for a program, which cannot",
     )
 
 

@@ -1,4 +1,4 @@
-"""`edgevox open`: opens the web page of the running assistant in a browser, or shows a QR code.
+"""`edgevox open` and `tokens`: opens the web page in a browser or as a QR code; lists and adds tokens of clients.
 
 Other users can read command lines, so the browser gets a one-time URL that redirects to the URL with the token.
 """
@@ -23,13 +23,13 @@ from urllib.parse import quote
 
 import segno
 
-from edgevox.cli.command import Command, argument, setting
-from edgevox.cli.context import Context
+from edgevox.cli.command import JSON, Command, argument, setting
+from edgevox.cli.context import Context, folded, left, plain_table
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError, NotRunning
-from edgevox.server.http.auth import Tokens, page_token, token_file
 from edgevox.server.http.listener import is_exposed
 from edgevox.server.http.middleware import is_loopback_name
+from edgevox.server.http.tokens import PROGRAM_SCOPES, Tokens, add_token, page_token, token_file, token_scopes
 from edgevox.server.web.static_files import CONTENT_SECURITY_POLICY
 
 _REDIRECT_TIMEOUT_S = 20.0
@@ -196,3 +196,37 @@ def _lan_address() -> str:
 def _has_display() -> bool:
     is_desktop_os = sys.platform in ("darwin", "win32")
     return is_desktop_os or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+TOKENS = Command("tokens", "List the tokens of the server's clients, or add one")
+
+
+@TOKENS.action("list", "list the names and scopes, without the tokens", JSON)
+def _list_tokens(args: argparse.Namespace, context: Context) -> None:
+    Tokens.open(context.folders)
+    scopes = {name: sorted(one) for name, one in token_scopes(token_file(context.folders)).items()}
+    if args.json:
+        context.write_json(scopes)
+        return
+    table = plain_table(left("name"), folded("scopes"))
+    for name, listed in scopes.items():
+        table.add_row(name, ", ".join(listed))
+    context.out.print(table)
+    context.note(f"the tokens are in {token_file(context.folders)}; delete a table there to withdraw one")
+
+
+@TOKENS.action(
+    "add",
+    "add a client, and print its token; it works at once",
+    argument("name", help="name of the client, such as panel"),
+    argument(
+        "--scopes",
+        metavar="A,B",
+        default=",".join(PROGRAM_SCOPES),
+        help="what it may do, separated by commas (default: %(default)s); docs/guide/server.md lists them",
+    ),
+)
+def _add_token(args: argparse.Namespace, context: Context) -> None:
+    Tokens.open(context.folders)
+    scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
+    context.write(add_token(token_file(context.folders), args.name, scopes))

@@ -20,6 +20,7 @@ from edgevox.core.errors import (
     UnknownTool,
 )
 from edgevox.core.types import JsonObject
+from edgevox.server.http.connections import current_request_id
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +104,7 @@ def as_api_error(error: ApiError | EdgevoxError) -> ApiError:
             return ApiError(503, error.code, error.message, headers={"Retry-After": "5"})
         case _:
             # The message may contain local paths.
-            _log.error("%s: %s", error.code, error.message)
+            _log.error("%s: %s (request %s)", error.code, error.message, current_request_id())
             return ApiError(500, error.code, "the assistant could not answer: see its log")
 
 

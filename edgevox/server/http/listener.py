@@ -9,7 +9,9 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -20,6 +22,7 @@ from websockets.frames import CloseCode
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError
 from edgevox.core.turn import background_task
+from edgevox.server.http.connections import ConnectionLimits, HttpConnection, RequestIds
 from edgevox.server.http.middleware import is_loopback_name
 from edgevox.server.websocket.protocol import FRAME_BYTES
 
@@ -77,7 +80,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 _MAX_HEADER_BYTES = 32_768
-_BACKLOG = 128
+_BACKLOG = 1024
 _SHUTDOWN_TIMEOUT_S = 1
 # Longer than the longest Retry-After: a client is recognised by its connection (engine_queues.py).
 _KEEP_ALIVE_S = 75
@@ -85,19 +88,19 @@ _KEEP_ALIVE_S = 75
 
 @asynccontextmanager
 async def http_listener(
-    app: ASGIApp, host: str, port: int, certificate: Certificate | None = None
+    app: ASGIApp, host: str, port: int, certificate: Certificate | None = None, limits: ConnectionLimits | None = None
 ) -> AsyncIterator[str]:
     """Serve during the block and yield the URL. Raises ConfigError if the port cannot be bound."""
     with _listening(host, port) as bound:
         config = uvicorn.Config(
-            app,
+            RequestIds(app),
             log_config=None,
             log_level="warning",
             access_log=False,  # request lines may contain secrets
             server_header=False,
             proxy_headers=False,  # a header must not make a request look local
             h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
-            http="h11",
+            http=cast("type[asyncio.Protocol]", partial(HttpConnection, limits=limits or ConnectionLimits())),
             ws=SocketProtocol,
             ws_max_size=FRAME_BYTES,
             ws_per_message_deflate=False,  # audio does not compress, and small frames could inflate

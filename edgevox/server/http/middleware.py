@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,18 +17,19 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from edgevox.server.http.connections import REQUEST_WITHIN_S
 from edgevox.server.http.errors import ApiError, shutdown_error
 
 _ANY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  (compared, not bound)
 
 
 class HostRule:
-    """The host names that the server accepts, and the origins that may use it."""
+    """The host names that the server accepts, and the origins (see `normal_origin`) that may use it."""
 
     def __init__(self, bound_host: str, allowed_hosts: Collection[str], allowed_origins: Collection[str]) -> None:
         named = () if bound_host in _ANY_ADDRESS else (bound_host,)
-        self._hosts = {host_name(host) for host in (*named, *allowed_hosts)}
-        self._origins = {origin.rstrip("/").casefold() for origin in allowed_origins}
+        self._hosts = {host_name(host) for host in (*named, *allowed_hosts)} - {""}
+        self._origins = frozenset(allowed_origins)
 
     def allows_host(self, host: str) -> bool:
         name = host_name(host)
@@ -36,16 +38,34 @@ class HostRule:
     def allows_origin(self, origin: str | None, fetch_site: str | None, host: str) -> bool:
         """Return whether the request comes from no page, the server's own page, or an allowed origin."""
         if origin is not None:
-            return origin.casefold() in self._origins or urlsplit(origin).netloc.casefold() == host.casefold()
+            return normal_origin(origin) in self._origins or _host_of(origin) == host.casefold()
         return fetch_site in (None, "same-origin", "none")
+
+
+def normal_origin(origin: str) -> str:
+    """Return an origin as browsers send it: in lower case, without a slash at the end."""
+    return origin.strip().rstrip("/").casefold()
+
+
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.casefold()
+    except ValueError:
+        return ""
+
+
+# A name or an address, and a port: nothing that another reader could take for a user name or a path.
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+)(:[0-9]{1,5})?")
 
 
 def host_name(host: str) -> str:
     """Return the name in a Host header without the port; "" if it is invalid."""
+    host = host.strip()
     try:
-        return (urlsplit(f"//{host.strip()}").hostname or "").rstrip(".").casefold()
+        return ipaddress.ip_address(host).compressed  # an IPv6 address of the settings has no brackets
     except ValueError:
-        return ""
+        found = _HOST.fullmatch(host)
+    return found[1].strip("[]").rstrip(".").casefold() if found else ""
 
 
 def is_loopback_name(name: str) -> bool:
@@ -65,7 +85,7 @@ class RequestLimits:
     rule: HostRule
     max_bytes: int
     larger: Mapping[str, int]
-    body_timeout_s: float = 60.0
+    body_within_s: float = REQUEST_WITHIN_S - 2  # an answer, before the connection is closed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -82,7 +102,7 @@ class RequestLimits:
             else:
                 await send({"type": "websocket.close"})  # before accepting, this is a 403
             return
-        await self.app(scope, _limited(receive, limit, self.body_timeout_s) if is_http else receive, send)
+        await self.app(scope, _limited(receive, limit, self.body_within_s) if is_http else receive, send)
 
     def _check_page(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -93,6 +113,11 @@ class RequestLimits:
 
 
 def _check_length(headers: Headers, limit: int) -> None:
+    if "transfer-encoding" in headers and "content-length" in headers:
+        # A proxy in front may read another request out of this than the server.
+        raise ApiError(
+            400, "invalid_length", "either Content-Length or Transfer-Encoding", headers={"Connection": "close"}
+        )
     length = headers.get("content-length", "0")
     if not length.isdecimal() or not length.isascii():
         raise ApiError(400, "invalid_length", "invalid Content-Length")
@@ -100,18 +125,22 @@ def _check_length(headers: Headers, limit: int) -> None:
         raise _too_large(limit)
 
 
-def _limited(receive: Receive, limit: int, timeout_s: float) -> Receive:
-    """Receive the body. Raises ApiError if it is too large or too slow."""
+def _limited(receive: Receive, limit: int, within_s: float) -> Receive:
+    """Receive the body. Raises ApiError if it is too large, or has not arrived in all after `within_s`."""
     received, is_complete = 0, False
+    until_s = asyncio.get_running_loop().time() + within_s
 
     async def limited() -> Message:
         nonlocal received, is_complete
         if is_complete:  # from here on, only a disconnect is awaited
             return await receive()
         try:
-            message = await asyncio.wait_for(receive(), timeout_s)
+            async with asyncio.timeout_at(until_s):
+                message = await receive()
         except TimeoutError:
-            raise ApiError(408, "request_timeout", "the request did not arrive in time") from None
+            raise ApiError(
+                408, "request_timeout", "the request did not arrive in time", headers={"Connection": "close"}
+            ) from None
         if message["type"] == "http.request":
             received += len(message.get("body", b""))
             is_complete = not message.get("more_body", False)

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.turn import background_task
+from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
 from edgevox.server.http.errors import ApiError, as_api_error, invalid, shutdown_error
 
@@ -58,6 +58,8 @@ def content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().casefold()
 
 
+_EVENTS = "text/event-stream"
+
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
 
@@ -67,14 +69,44 @@ def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
     return f"{head}data: {text}\n\n".encode()
 
 
+_KEEP_ALIVE_S = 10.0
+_KEEP_ALIVE = b": waiting\n\n"
+
+
+async def kept_alive(
+    pieces: AsyncGenerator[bytes, None], every_s: float = _KEEP_ALIVE_S
+) -> AsyncGenerator[bytes, None]:
+    """Yield the pieces, and a comment whenever none came for a while: clients and proxies close silent streams."""
+    waiting: asyncio.Task[bytes | None] | None = None
+
+    async def following() -> bytes | None:
+        return await anext(pieces, None)
+
+    async with aclosing(pieces):
+        try:
+            while True:
+                waiting = waiting or asyncio.create_task(following())
+                done, _ = await asyncio.wait((waiting,), timeout=every_s)
+                if not done:
+                    yield _KEEP_ALIVE
+                    continue
+                piece, waiting = waiting.result(), None
+                if piece is None:
+                    return
+                yield piece
+        finally:
+            await cancel_tasks(waiting)
+
+
 async def sse_response(
-    request: Request,
-    pieces: AsyncGenerator[bytes, None],
-    format_error: FormatError,
-    *,
-    media_type: str = "text/event-stream",
+    request: Request, pieces: AsyncGenerator[bytes, None], format_error: FormatError, *, media_type: str = _EVENTS
 ) -> Response:
-    """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`."""
+    """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`.
+
+    A stream of events that has to wait longer begins with a comment, and then its errors are sent, too.
+    """
+    if media_type == _EVENTS:
+        pieces = kept_alive(pieces)
     try:
         first = await cancel_on_disconnect(request.receive, anext(pieces))
     except BaseException:

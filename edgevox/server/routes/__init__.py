@@ -28,7 +28,8 @@ from edgevox.core.types import JsonObject
 from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
-from edgevox.server.http.auth import Access, Tokens
+from edgevox.server.http.auth import Access
+from edgevox.server.http.tokens import Tokens
 from edgevox.server.websocket.session import Clients
 from edgevox.tools.policy import CONFIRM, Caller, PendingConfirmation
 

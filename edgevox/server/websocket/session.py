@@ -239,7 +239,7 @@ class ClientSession:
     def _confirm(self, answer: protocol.Answered, pipeline: Pipeline) -> None:
         question = pipeline.confirmation.open
         if not self._may_confirm:
-            self._complain("token_scope_insufficient", f"the token of {self._caller.name} lacks {CONFIRM}")
+            self._complain("token_scope_insufficient", f"the token of {self._caller.name} lacks the scope {CONFIRM}")
             return
         said = "yes" if answer.granted else "no"
         agreement = Agreement(answer.granted, self._caller, "keyboard", f"{self._caller.name} chose {said}")

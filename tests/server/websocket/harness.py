@@ -30,8 +30,8 @@ from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, DashboardData
-from edgevox.server.http.auth import Tokens
 from edgevox.server.http.listener import http_listener
+from edgevox.server.http.tokens import Tokens
 from edgevox.testing import ScriptedModel, ToneSynthesizer
 from edgevox.tools.policy import Caller
 from tests.dialogue.sounds import silent, voiced
