@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from edgevox.agents.conversation import Summary, TurnRecord, messages_as_json, messages_from_json
 from edgevox.core.errors import StateError
-from edgevox.core.files import inode
+from edgevox.core.files import inode, private_folder
 
 FILE_NAME = "memory.sqlite"
 BROKEN_SUFFIX = ".broken"
@@ -74,8 +74,8 @@ class MemoryFile:
         """Open the file for writing; create a missing one, and set a damaged one aside first."""
         path = folder / FILE_NAME
         with _errors_explained(path):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S["rw"]):
+            private_folder(folder)
+            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S["rw"], mode=0o600):
                 try:
                     return cls._create(path)
                 except _TROUBLE as error:

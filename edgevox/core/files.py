@@ -1,10 +1,11 @@
-"""The user's folders, the data files that ship with the package, and atomic file writes."""
+"""The user's folders, the data files that ship with the package, private files and atomic writes."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
+import stat
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -86,17 +87,64 @@ def packaged_toml(path: str) -> dict[str, Any]:
     return tomllib.loads((_PACKAGE / path).read_text(encoding="utf-8"))
 
 
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private(folders: Folders) -> None:
+    """Let this process and its children write for their owner only, and tighten what an earlier version wrote.
+
+    Secrets and plugins that others may change are left: they are refused with an explanation when they are read.
+    """
+    os.umask(_OTHERS)
+    for folder in (folders.state, folders.runtime):
+        for found in (folder, *folder.rglob("*")):
+            _tighten(found)
+    for found in (folders.config, folders.config_file, folders.config / "mcp.json"):
+        _tighten(found)
+
+
+def _tighten(path: Path) -> None:
+    """Take the permissions of others from a file or folder that is the user's own."""
+    with contextlib.suppress(OSError):
+        facts = path.lstat()
+        is_ours = sys.platform == "win32" or facts.st_uid == os.getuid()
+        if is_ours and not stat.S_ISLNK(facts.st_mode) and facts.st_mode & _OTHERS:
+            path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+
+
+def private_folder(folder: Path) -> None:
+    """Create the folder and those above it, as far as they are missing, for their owner only. Raises OSError."""
+    for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
+        missing.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # says what is wrong if a file is in its place
+
+
+def open_private(path: str | os.PathLike[str], flags: int) -> int:
+    """The `opener` of `open`: a new file is for its owner only. Raises OSError."""
+    return os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new, renamed and deleted names in the folder survive a power failure. Raises OSError."""
+    if sys.platform == "win32":
+        return  # it has no such call
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 _SUFFIX = ".partial"
 
 
-def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> None:
+def write_atomic(path: Path, *parts: str | bytes) -> None:
     """Replace a file atomically. Raises OSError, and then the old file is unchanged.
 
-    Missing folders are created. A reader sees the old file or all of the new one, also after a power failure.
-    A symlink stays a symlink. An existing file keeps its permissions, a new one is readable by its owner only;
-    with `owner_only` both are.
+    Missing folders are created. When this returns, the new content survives a power failure; until then a reader
+    sees the old file or all of the new one. A symlink stays a symlink. The file is readable by its owner only.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     target = path.resolve()
     # mkstemp's mode is 0600.
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
@@ -106,10 +154,8 @@ def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> N
             file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
             file.flush()
             os.fsync(file.fileno())
-        if not owner_only:
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copymode(target, beside)
         beside.replace(target)
+        sync_folder(target.parent)
     finally:
         beside.unlink(missing_ok=True)
 

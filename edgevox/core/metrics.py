@@ -21,7 +21,7 @@ from pathlib import Path
 from edgevox.core import events
 from edgevox.core.errors import StateError
 from edgevox.core.events import Event, TurnEvent
-from edgevox.core.files import write_atomic
+from edgevox.core.files import open_private, private_folder, write_atomic
 
 # name, start event, end event, whether the last end event counts. Otherwise the first events of a turn count.
 # A transcript that was ready before the endpoint takes no time.
@@ -212,7 +212,7 @@ class TurnLog:
     def _write(self, record: TurnMetrics) -> None:
         line = json.dumps(dataclasses.asdict(record), ensure_ascii=False).encode() + b"\n"
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._path.parent)
             is_there = self._path.exists()
             if self._has_written and not is_there:
                 log.warning("%s was deleted: starting a new one", self._path)
@@ -262,7 +262,7 @@ class TurnLog:
 
 def _append(path: Path, line: bytes) -> None:
     """Append the whole line or nothing. Raises OSError."""
-    with path.open("ab", buffering=0) as file:
+    with open(path, "ab", buffering=0, opener=open_private) as file:
         size = file.tell()
         if file.write(line) < len(line):
             os.ftruncate(file.fileno(), size)

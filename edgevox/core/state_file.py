@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from edgevox.core.errors import StateError
-from edgevox.core.files import write_atomic
+from edgevox.core.files import private_folder, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +73,8 @@ class StateFile(Generic[ContentT]):
             self._last = (None, content)
             return
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S)
+            private_folder(self._path.parent)
+            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600)
             with guard:
                 content = self.read().model_copy(deep=True)
                 yield content

@@ -19,7 +19,7 @@ from pathlib import Path
 import llama_cpp
 import numpy as np
 
-from edgevox.core.files import write_atomic
+from edgevox.core.files import private_folder, write_atomic
 from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
 
 _DIGEST_BYTES = 32
@@ -55,7 +55,7 @@ class SnapshotStore:
         if len(state) > self.max_bytes:
             return
         with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(self.folder)
             self._delete_oldest(len(state))
             write_atomic(self._path(tokens), self._digest(tokens, state), state)
 

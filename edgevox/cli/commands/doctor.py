@@ -33,6 +33,7 @@ from edgevox.config import LlmSettings
 from edgevox.config.sections import AUTO
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import EngineName
+from edgevox.core.files import private_folder
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.platform import anonymous_bytes, processor_name, usable_cores
 from edgevox.core.turn import CancelFlag, Turn
@@ -201,7 +202,7 @@ def _settings(context: Context) -> Finding:
 
 def _state_folder(folder: Path) -> Finding:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
         free_mb = shutil.disk_usage(folder).free // 1_000_000

@@ -24,6 +24,7 @@ from typing import Annotated
 from pydantic import Field
 
 from edgevox.core.errors import StateError, ToolError
+from edgevox.core.files import private_folder
 from edgevox.core.platform import open_no_follow
 from edgevox.core.words import any_word_query, word_set
 from edgevox.tools.tool import Tool, tool
@@ -266,7 +267,7 @@ class DocumentIndex:
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        self._database.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._database.parent)
         # Created here, because SQLite would make it readable by everybody.
         os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._database, timeout=_LOCK_WITHIN_S, isolation_level=None)

@@ -245,6 +245,6 @@ def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     try:
         # Readable by its owner only, because it may contain tokens.
-        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
+        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="make its folder writable") from error
