@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import glob
+import itertools
 import os
 import stat
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -158,6 +161,34 @@ def write_atomic(path: Path, *parts: str | bytes) -> None:
         sync_folder(target.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+_DAMAGED = ".damaged-"
+_EARLIER_DAMAGED = ".broken"  # the name that earlier versions gave
+
+
+def set_aside(path: Path, *side_files: str) -> Path:
+    """Rename a damaged file, and its side files by their suffixes; return its new name. Raises OSError.
+
+    No earlier one is replaced: what a person may want to rescue stays.
+    """
+    name = f"{path.name}{_DAMAGED}{time.strftime('%Y%m%d-%H%M%S')}"
+    kept = next(
+        place
+        for number in itertools.count(1)
+        if not (place := path.with_name(name if number == 1 else f"{name}-{number}")).exists()
+    )
+    for suffix in (*side_files, ""):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept.with_name(kept.name + suffix))
+    sync_folder(path.parent)
+    return kept
+
+
+def damaged_files(path: Path) -> list[Path]:
+    """What was set aside from this path, with side files, oldest first."""
+    found = (path.parent.glob(f"{glob.escape(path.name + suffix)}*") for suffix in (_EARLIER_DAMAGED, _DAMAGED))
+    return [file for files in found for file in sorted(files)]
 
 
 def inode(path: Path) -> int | None:

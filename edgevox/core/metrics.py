@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from edgevox.core import events
 from edgevox.core.errors import StateError
 from edgevox.core.events import Event, TurnEvent
@@ -261,9 +263,13 @@ class TurnLog:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Append the whole line or nothing. Raises OSError."""
-    with open(path, "ab", buffering=0, opener=open_private) as file:
-        size = file.tell()
+    """Append the whole line or nothing; a line cut by a power failure does not spoil it. Raises OSError."""
+    with open(path, "a+b", buffering=0, opener=open_private) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                line = b"\n" + line
         if file.write(line) < len(line):
             os.ftruncate(file.fileno(), size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -289,11 +295,14 @@ def _replace(path: Path, lines: list[str]) -> None:
         raise StateError(f"{path} cannot be changed: {error.strerror}", hint="check its permissions") from error
 
 
+_RECORD = TypeAdapter(TurnMetrics)
+
+
 def _parse(line: str) -> TurnMetrics | None:
     # A line cut by a power failure, or written by another version, is skipped.
     try:
-        values = json.loads(line)
-        stages = tuple(StageSpan(**stage) for stage in values.pop("stages"))
-        return TurnMetrics(**values, stages=stages)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        record = _RECORD.validate_json(line)
+        dt.datetime.fromisoformat(record.at)
+    except ValueError:
         return None
+    return record

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from rich.text import Text
 
 from edgevox import __version__
-from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
+from edgevox.agents.memory_file import MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.toolbox import Toolbox
@@ -33,7 +33,7 @@ from edgevox.config import LlmSettings
 from edgevox.config.sections import AUTO
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import EngineName
-from edgevox.core.files import private_folder
+from edgevox.core.files import damaged_files, private_folder
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.platform import anonymous_bytes, processor_name, usable_cores
 from edgevox.core.turn import CancelFlag, Turn
@@ -221,9 +221,8 @@ def _conversations(context: Context) -> Finding:
         with closing(file):
             kept = file.count()
     detail = f"{kept} turns stored in {folder}. {retention(context.settings.memory)}"
-    broken = folder / f"{MEMORY_FILE}{BROKEN_SUFFIX}"
-    if broken.exists():
-        return Finding("note", "conversations", f"{detail} A damaged file was moved aside: {broken.name}")
+    if damaged := damaged_files(folder / MEMORY_FILE):
+        return Finding("note", "conversations", f"{detail} A damaged file was set aside: {damaged[-1].name}")
     return Finding("ok", "conversations", detail)
 
 

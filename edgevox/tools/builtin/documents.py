@@ -246,10 +246,15 @@ class DocumentIndex:
         try:
             with closing(self._connected()) as connection:
                 yield connection
-        except sqlite3.DatabaseError as error:
+        except sqlite3.OperationalError as error:
             raise StateError(
-                f"the document index cannot be used: {error}", hint=f"delete {self._database}: it will be rebuilt"
+                f"the document index cannot be used: {error}",
+                hint=f"free some space, or delete {self._database}: it will be rebuilt",
             ) from error
+        except sqlite3.DatabaseError as error:
+            _log.warning("%s is damaged and will be rebuilt: %s", self._database, error)
+            self._database.unlink(missing_ok=True)
+            raise StateError("the document index was damaged", hint="ask again: it is rebuilt now") from error
         except OSError as error:
             raise StateError(
                 f"{self._database} cannot be written: {error.strerror}",
