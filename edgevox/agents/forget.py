@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from edgevox.agents.memory_file import MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.agents.memory_file import MemoryBroken, MemoryFile
 from edgevox.core.errors import StateError
 from edgevox.core.files import PROMPTS_FOLDER, damaged_files, leftover_partials
 from edgevox.core.metrics import FILE_NAME as LOG_FILE

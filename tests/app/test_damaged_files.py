@@ -6,7 +6,7 @@ import dataclasses
 import random
 import sqlite3
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -64,7 +64,7 @@ def timers(folder: Path) -> None:
 def alarms(folder: Path) -> None:
     kept = Alarms(lambda: 0.0, folder / ALARMS_FILE)
     kept.all()
-    kept.set("reminder", datetime(2030, 1, 1, 12), label="eggs")
+    kept.set("reminder", datetime(2030, 1, 1, 12, tzinfo=UTC), label="eggs")
     assert [alarm.label for alarm in kept.all()][-1:] == ["eggs"]
 
 

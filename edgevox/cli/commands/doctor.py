@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from rich.text import Text
 
 from edgevox import __version__
-from edgevox.agents.memory_file import MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.agents.memory_file import MemoryFile
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.toolbox import Toolbox
 from edgevox.audio.io.devices import portaudio
