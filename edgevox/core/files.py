@@ -1,4 +1,4 @@
-"""The user's folders, the data files that ship with the package, private files and atomic writes."""
+"""The user's folders, shipped data files, private files, atomic writes, and strict readers of JSON and TOML."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from pydantic_core import from_json
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.platform import session_folder
@@ -88,6 +89,39 @@ def data_path(*parts: str) -> Path:
 def packaged_toml(path: str) -> dict[str, Any]:
     """The content of a TOML file beside the modules, such as "home/states.toml"; read once, not to be changed."""
     return tomllib.loads((_PACKAGE / path).read_text(encoding="utf-8"))
+
+
+_MAX_DEPTH = 64
+
+
+def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - JSON is anything
+    """Parse JSON from outside. Raises ValueError, also for nesting that Python could neither compare nor print."""
+    content = from_json(text)  # has a limit of its own, unlike json.loads, which raises RecursionError
+    if not _is_shallow(content):
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+    return content
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML from outside. Raises tomllib.TOMLDecodeError, also for deep nesting."""
+    too_deep = f"it is nested more than {_MAX_DEPTH} levels deep"
+    try:
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError(too_deep) from None
+    if not _is_shallow(content):
+        raise tomllib.TOMLDecodeError(too_deep)
+    return content
+
+
+def _is_shallow(content: object) -> bool:
+    level: list[object] = [content]
+    for _ in range(_MAX_DEPTH):
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [value for values in inner for value in values]
+        if not level:
+            return True
+    return False
 
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO

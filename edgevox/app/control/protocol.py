@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from edgevox.core import events
 from edgevox.core.errors import ControlError
 from edgevox.core.events import Event
+from edgevox.core.files import parse_json
 from edgevox.core.types import Audio, JsonObject
 
 VERSION: Literal[1] = 1
@@ -90,7 +91,7 @@ def line_of(content: Mapping[str, object]) -> bytes:
 def read_object(line: bytes) -> JsonObject:
     """Parse a line. Raises ControlError."""
     try:
-        content = json.loads(line)
+        content = parse_json(line)
     except ValueError as error:
         raise ControlError("the line is not JSON", hint="one JSON object per line") from error
     if not isinstance(content, dict):
