@@ -72,12 +72,15 @@ def _control(line: bytes) -> None:
 
 def _home_assistant(message: bytes) -> None:
     content = parse_json(message)
+    if not isinstance(content, dict):
+        return
     live = LiveStates()
     exposure = read_exposure(content["exposed"], content["entities"])
     lists = (content[name] for name in ("areas", "floors", "devices", "entities", "details"))
     live.register(parse_registries(*lists, exposure))
-    live.begin(content["first"])
-    live.take(content["then"])
+    for take, name in ((live.begin, "first"), (live.take, "then")):
+        if isinstance(event := content[name], dict):  # as the connection demands
+            take(event)
     house = live.house()
     for entity in house.entities:
         state_phrase(entity)

@@ -6,6 +6,7 @@ import contextlib
 import glob
 import itertools
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -92,6 +93,11 @@ def packaged_toml(path: str) -> dict[str, Any]:
 
 
 _MAX_DEPTH = 64
+# The time that tomllib takes for a dotted key grows with the square of its length.
+_LONG_KEY = re.compile(
+    r"""^[ \t\[]*(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % _MAX_DEPTH,  # noqa: UP031 - braces
+    re.MULTILINE,
+)
 
 
 def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - JSON is anything
@@ -105,6 +111,8 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - JSON is anything
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML from outside. Raises tomllib.TOMLDecodeError, also for deep nesting."""
     too_deep = f"it is nested more than {_MAX_DEPTH} levels deep"
+    if _LONG_KEY.search(text):
+        raise tomllib.TOMLDecodeError(too_deep)
     try:
         content = tomllib.loads(text)
     except RecursionError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,3 +203,15 @@ def test_a_memory_with_a_damaged_page_is_set_aside(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def test_nothing_acknowledged_is_lost_when_the_program_is_killed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.power_cut", "--rounds", "5"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "none lost, all started" in done.stdout

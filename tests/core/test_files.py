@@ -97,3 +97,21 @@ def test_leftover_partials_of_a_killed_process_are_found(tmp_path: Path) -> None
     assert ended.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
     assert [left.read_text() for left in leftover_partials(path)] == ["half"]
+
+
+def test_a_write_is_synced_before_and_after_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    sync, rename = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        steps.append("sync folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "sync file")
+        sync(handle)
+
+    def renamed(source: str, target: str) -> None:
+        steps.append("rename")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    write_atomic(tmp_path / "file", "new")
+    assert steps == ["sync file", "rename", "sync folder"]

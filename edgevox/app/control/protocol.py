@@ -129,6 +129,16 @@ def audio_to_notes(sound: Audio) -> Iterator[JsonObject]:
         yield {"rate_hz": sound.rate_hz, "float32": base64.b64encode(piece.tobytes()).decode()}
 
 
+class _Sound(BaseModel):
+    float32: str
+    rate_hz: int = Field(ge=1, le=384_000)
+
+
 def audio_from_note(note: JsonObject) -> Audio:
-    samples = np.frombuffer(base64.b64decode(note["float32"]), dtype="<f4")
-    return Audio(samples.astype(np.float32), int(note["rate_hz"]))
+    """Convert a note to audio. Raises ControlError."""
+    try:
+        sound = _Sound.model_validate(note)
+        samples = np.frombuffer(base64.b64decode(sound.float32, validate=True), dtype="<f4")
+    except ValueError as error:
+        raise ControlError("a note has no valid audio") from error
+    return Audio(samples.astype(np.float32), sound.rate_hz)
