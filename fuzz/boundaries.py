@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mcp.types import ListToolsResult
+
 from edgevox.app.control.protocol import audio_from_note, event_from_note, read_object, read_request
 from edgevox.config import load_settings
 from edgevox.core.errors import ConfigError, ControlError
@@ -34,6 +36,8 @@ from edgevox.home.phrasing import state_phrase
 from edgevox.home.resolve.target_resolver import Slots, find_entities
 from edgevox.llm.presets import all_presets
 from edgevox.tools.mcp.config import read_servers
+from edgevox.tools.mcp.session import definition_of
+from edgevox.tools.mcp.tools import as_tool, offered_name
 
 _ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 1.5, 10**30, 10**400, 1e308, "", " ", "x", "\0", "é" * 99, "1", [], {}, [[]], [None]),
@@ -76,8 +80,8 @@ def _home_assistant(message: bytes) -> None:
         return
     live = LiveStates()
     exposure = read_exposure(content["exposed"], content["entities"])
-    lists = (content[name] for name in ("areas", "floors", "devices", "entities", "details"))
-    live.register(parse_registries(*lists, exposure))
+    areas, floors, devices = content["areas"], content["floors"], content["devices"]
+    live.register(parse_registries(areas, floors, devices, content["entities"], content["details"], exposure))
     for take, name in ((live.begin, "first"), (live.take, "then")):
         if isinstance(event := content[name], dict):  # as the connection demands
             take(event)
@@ -110,6 +114,19 @@ def _wyoming(stream: bytes) -> None:
             pass
 
     asyncio.run(read())
+
+
+def _mcp_tools(listing: bytes) -> None:
+    async def call(_name: str, _arguments: Mapping[str, Any]) -> object:
+        return None
+
+    for listed in ListToolsResult.model_validate_json(listing).tools:
+        name = offered_name(listed.name)
+        try:
+            made = as_tool(definition_of(listed), name, call, server_id="fuzz")
+        except ConfigError:
+            continue
+        json.dumps(made.openai_schema)
 
 
 def _in_file(name: str, read: Callable[[Folders, Path], object]) -> Callable[[bytes], object]:
@@ -169,6 +186,22 @@ BOUNDARIES: Mapping[str, Boundary] = {
             _LAMP, {"device": {"name": "D"}, "cmps": {"a": {"p": "sensor", "stat_t": "x", "val_tpl": "{{ value }}"}}}
         ),
         (InvalidDiscovery,),
+    ),
+    "MCP": Boundary(
+        _mcp_tools,
+        _dumped(
+            {
+                "tools": [
+                    {
+                        "name": "look-up",
+                        "description": "Look.",
+                        "inputSchema": {"type": "object", "properties": {"a": {"enum": ["x"]}}, "required": ["a"]},
+                        "annotations": {"readOnlyHint": True},
+                    }
+                ]
+            }
+        ),
+        (ValueError,),
     ),
     "Wyoming": Boundary(
         _wyoming,

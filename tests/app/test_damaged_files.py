@@ -59,7 +59,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 def timers(folder: Path) -> None:
     kept = Timers(lambda: 0.0, folder / TIMERS_FILE)
     kept.all()
-    kept.start(60.0, name="eggs")
+    kept.start(60, name="eggs")
     assert [timer.name for timer in kept.all()][-1:] == ["eggs"]
 
 

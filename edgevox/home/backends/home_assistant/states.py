@@ -107,23 +107,27 @@ def _is_text_list(value: Any) -> bool:  # noqa: ANN401 - an attribute may be any
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-class _Changes(BaseModel):
-    """A state `s` and attributes `a`, or for a removal the names of attributes; strict, as all from outside."""
-
+class _FromOutside(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Added(_FromOutside):
+    """A state `s` and attributes `a`; None for a state that did not change."""
 
     s: str | None = None
-    a: dict[str, Any] | list[str] = {}
+    a: dict[str, Any] = {}
 
 
-class _Change(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
-    more: _Changes = Field(default=_Changes(), alias="+")
-    less: _Changes = Field(default=_Changes(), alias="-")
+class _Removed(_FromOutside):
+    a: list[str] = []
 
 
-ShapeT = TypeVar("ShapeT", _Changes, _Change)
+class _Change(_FromOutside):
+    more: _Added = Field(default=_Added(), alias="+")
+    less: _Removed = Field(default=_Removed(), alias="-")
+
+
+ShapeT = TypeVar("ShapeT", _Added, _Change)
 
 
 def _valid(kind: type[ShapeT], entries: object) -> Iterator[tuple[str, ShapeT]]:
@@ -165,7 +169,7 @@ class LiveStates:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event of `subscribe_entities`: a is added, c changed, r removed."""
-        for entity_id, added in _valid(_Changes, event.get("a")):
+        for entity_id, added in _valid(_Added, event.get("a")):
             if added.s is not None:
                 self._states[entity_id] = (added.s, dict(added.a))
                 self._touch(entity_id)
