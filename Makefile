@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint setup setup-dev wheel bench fuzz soak train-smoke
+.PHONY: run test test-all lint setup setup-dev wheel bench fuzz soak power-cut train-smoke
 
 VENV := .venv/bin
 
@@ -41,10 +41,16 @@ TURNS := 1000
 soak: setup-dev
 	@$(VENV)/python -m tests.soak --turns $(TURNS)
 
+# Kills a program that writes state at random moments: fails where something acknowledged is lost, or it does not start.
+ROUNDS := 200
+power-cut: setup-dev
+	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
+
 SECONDS := 600
 fuzz: setup-dev
 	@$(VENV)/python -m fuzz.tool_parsers --seconds $(SECONDS)
 	@$(VENV)/python -m fuzz.voice_socket --seconds $(SECONDS)
+	@$(VENV)/python -m fuzz.boundaries --seconds $(SECONDS)
 
 # Two steps of training on the processor: everything runs, nothing is learnt. The real one is in training/README.md.
 train-smoke: setup-dev

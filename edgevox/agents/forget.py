@@ -13,10 +13,10 @@ from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryBroken, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.agents.memory_file import MemoryBroken, MemoryFile
 from edgevox.core.errors import StateError
-from edgevox.core.files import PROMPTS_FOLDER, leftover_partials
+from edgevox.core.files import PROMPTS_FOLDER, damaged_files, leftover_partials
 from edgevox.core.metrics import FILE_NAME as LOG_FILE
 from edgevox.core.metrics import TurnLog
 from edgevox.core.state_file import WordStore
@@ -150,7 +150,7 @@ def _forget_words(
 
 def _broken(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
     for name in (MEMORY_FILE, *(store.file_name for store in stores)):
-        yield from folder.glob(f"{name}{BROKEN_SUFFIX}*")
+        yield from damaged_files(folder / name)
 
 
 def _leftover_files(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:

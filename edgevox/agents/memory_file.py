@@ -18,10 +18,9 @@ from filelock import FileLock, Timeout
 
 from edgevox.agents.conversation import Summary, TurnRecord, messages_as_json, messages_from_json
 from edgevox.core.errors import StateError
-from edgevox.core.files import inode
+from edgevox.core.files import inode, private_folder, set_aside
 
 FILE_NAME = "memory.sqlite"
-BROKEN_SUFFIX = ".broken"
 
 _VERSION = 1
 _SCHEMA = Path(__file__).with_suffix(".sql")
@@ -74,14 +73,14 @@ class MemoryFile:
         """Open the file for writing; create a missing one, and set a damaged one aside first."""
         path = folder / FILE_NAME
         with _errors_explained(path):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S["rw"]):
+            private_folder(folder)
+            with FileLock(folder / f".{FILE_NAME}.lock", timeout=_BUSY_S["rw"], mode=0o600):
                 try:
                     return cls._create(path)
                 except _TROUBLE as error:
                     if not _is_broken(error):
                         raise
-                kept = _set_aside(path)
+                kept = set_aside(path, "-wal", "-shm")
                 fresh = cls._create(path)
                 fresh.set_aside = kept
                 return fresh
@@ -238,15 +237,6 @@ def _errors_explained(path: Path) -> Iterator[None]:
             raise MemoryBroken(f"{path} is damaged: {error}", hint=hint) from error
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise StateError(f"conversations cannot be stored in {path}: {reason}", hint=_HINT) from error
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a damaged file and its side files, replacing earlier ones."""
-    for suffix in ("-wal", "-shm", ""):
-        part = path.with_name(path.name + suffix)
-        if part.exists():
-            part.replace(path.with_name(path.name + BROKEN_SUFFIX + suffix))
-    return path.with_name(path.name + BROKEN_SUFFIX)
 
 
 class _Broken(sqlite3.DatabaseError):

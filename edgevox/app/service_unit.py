@@ -12,10 +12,12 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from edgevox.core.errors import ConfigError, EdgevoxError
+from edgevox.core.files import open_private, private_folder
 from edgevox.core.platform import unix_socket, user_id
 from edgevox.core.turn import background_task
 
@@ -221,10 +223,14 @@ class LogFile(RotatingFileHandler):
                 if self.stream is not None:
                     self.stream.close()
                     self.stream = None
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                private_folder(self._path.parent)
         except OSError:
             return  # the folder may be back for the next line
         super().emit(record)
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = open_private(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        return TextIOWrapper(os.fdopen(descriptor, "ab"), encoding="utf-8", line_buffering=True)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (name defined by logging)
         """Ignore write errors: the line is lost, the assistant keeps running."""

@@ -21,7 +21,7 @@ from rich.text import Text
 from edgevox.audio.io.speaker import Speaker
 from edgevox.config import Settings, load_settings
 from edgevox.core.errors import ConfigError, EdgevoxError
-from edgevox.core.files import Folders, user_folders
+from edgevox.core.files import Folders, parse_json, user_folders
 from edgevox.core.platform import on_signal
 
 
@@ -115,7 +115,7 @@ def plain_table(*columns: Column | str) -> Table:
 def read_json(path: Path, kind: type) -> Any:  # noqa: ANN401  (parsed JSON)
     """Read a list of tools or a JSON object from a file. Raises ConfigError."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
     except ValueError as error:

@@ -67,12 +67,15 @@ def _run(words: list[str]) -> int:
     command = commands[name].load()
     # Imported here to keep `edgevox --help` fast.
     from edgevox.cli.context import Context
+    from edgevox.core.files import make_private
 
     _raise_on_ctrl_c()
     command_parser = argparse.ArgumentParser(prog=f"edgevox {name}", description=command.summary)
     command.add_to(command_parser)
     args = command_parser.parse_args(words[1:])
-    exit_code: int | None = args.run(args, Context(flags=_settings_of(args)))
+    context = Context(flags=_settings_of(args))
+    make_private(context.folders)
+    exit_code: int | None = args.run(args, context)
     return exit_code or 0
 
 

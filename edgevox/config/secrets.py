@@ -51,7 +51,7 @@ def read_secret(path: Path, hint: str = "check its permissions, or write it agai
 def write_secret(path: Path, text: str) -> None:
     """Write the secret, replacing an existing one. Raises ConfigError."""
     try:
-        write_atomic(path, f"{text.strip()}\n", owner_only=True)
+        write_atomic(path, f"{text.strip()}\n")
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror or error}", hint="make its folder writable"

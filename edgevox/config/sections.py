@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from edgevox.core.files import parse_json
 from edgevox.core.languages import checked_language, listed
 
 AUTO = "auto"
@@ -92,7 +92,7 @@ def checked_network(written: str) -> str:
 def checked_json_object(text: str) -> str:
     """Raises ValueError if the text is not a JSON object."""
     try:
-        is_object = isinstance(json.loads(text), dict)
+        is_object = isinstance(parse_json(text), dict)
     except ValueError as error:
         raise ValueError(f"invalid JSON: {error}") from None
     if not is_object:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import write_atomic
+from edgevox.core.files import parse_toml, write_atomic
 
 _TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
@@ -42,7 +42,7 @@ def read_toml(path: Path) -> TomlFile | None:
     """Read a file; None if it does not exist. Raises ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
-        return TomlFile(path, tomllib.loads(text), text)
+        return TomlFile(path, parse_toml(text), text)
     except FileNotFoundError:
         return None
     except tomllib.TOMLDecodeError as error:
@@ -71,7 +71,7 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value]) ->
     # Refuse an edit whose result differs from the intended one, whatever the layout of the file.
     try:
         changed = {section: table.get(section, {}) | values} if section else dict(values)
-        is_safe = tomllib.loads(new_text) == table | changed
+        is_safe = parse_toml(new_text) == table | changed
     except tomllib.TOMLDecodeError:
         is_safe = False
     if not is_safe:

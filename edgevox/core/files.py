@@ -1,11 +1,16 @@
-"""The user's folders, the data files that ship with the package, and atomic file writes."""
+"""The user's folders, shipped data files, private files, atomic writes, and strict readers of JSON and TOML."""
 
 from __future__ import annotations
 
 import contextlib
+import glob
+import itertools
 import os
-import shutil
+import re
+import stat
+import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from pydantic_core import from_json
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.platform import session_folder
@@ -86,17 +92,104 @@ def packaged_toml(path: str) -> dict[str, Any]:
     return tomllib.loads((_PACKAGE / path).read_text(encoding="utf-8"))
 
 
+_MAX_DEPTH = 64
+# The time that tomllib takes for a dotted key grows with the square of its length.
+_LONG_KEY = re.compile(
+    r"""^[ \t\[]*(?:(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % _MAX_DEPTH,  # noqa: UP031 - braces
+    re.MULTILINE,
+)
+
+
+def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - JSON is anything
+    """Parse JSON from outside. Raises ValueError, also for nesting that Python could neither compare nor print."""
+    content = from_json(text)  # has a limit of its own, unlike json.loads, which raises RecursionError
+    if not _is_shallow(content):
+        raise ValueError(f"it is nested more than {_MAX_DEPTH} levels deep")
+    return content
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML from outside. Raises tomllib.TOMLDecodeError, also for deep nesting."""
+    too_deep = f"it is nested more than {_MAX_DEPTH} levels deep"
+    if _LONG_KEY.search(text):
+        raise tomllib.TOMLDecodeError(too_deep)
+    try:
+        content = tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError(too_deep) from None
+    if not _is_shallow(content):
+        raise tomllib.TOMLDecodeError(too_deep)
+    return content
+
+
+def _is_shallow(content: object) -> bool:
+    level: list[object] = [content]
+    for _ in range(_MAX_DEPTH):
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [value for values in inner for value in values]
+        if not level:
+            return True
+    return False
+
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private(folders: Folders) -> None:
+    """Let this process and its children write for their owner only, and tighten what an earlier version wrote.
+
+    Secrets and plugins that others may change are left: they are refused with an explanation when they are read.
+    """
+    os.umask(_OTHERS)
+    for folder in (folders.state, folders.runtime):
+        for found in (folder, *folder.rglob("*")):
+            _tighten(found)
+    for found in (folders.config, folders.config_file, folders.config / "mcp.json"):
+        _tighten(found)
+
+
+def _tighten(path: Path) -> None:
+    """Take the permissions of others from a file or folder that is the user's own."""
+    with contextlib.suppress(OSError):
+        facts = path.lstat()
+        is_ours = sys.platform == "win32" or facts.st_uid == os.getuid()
+        if is_ours and not stat.S_ISLNK(facts.st_mode) and facts.st_mode & _OTHERS:
+            path.chmod(stat.S_IMODE(facts.st_mode) & ~_OTHERS)
+
+
+def private_folder(folder: Path) -> None:
+    """Create the folder and those above it, as far as they are missing, for their owner only. Raises OSError."""
+    for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
+        missing.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # says what is wrong if a file is in its place
+
+
+def open_private(path: str | os.PathLike[str], flags: int) -> int:
+    """The `opener` of `open`: a new file is for its owner only. Raises OSError."""
+    return os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new, renamed and deleted names in the folder survive a power failure. Raises OSError."""
+    if sys.platform == "win32":
+        return  # it has no such call
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 _SUFFIX = ".partial"
 
 
-def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> None:
+def write_atomic(path: Path, *parts: str | bytes) -> None:
     """Replace a file atomically. Raises OSError, and then the old file is unchanged.
 
-    Missing folders are created. A reader sees the old file or all of the new one, also after a power failure.
-    A symlink stays a symlink. An existing file keeps its permissions, a new one is readable by its owner only;
-    with `owner_only` both are.
+    Missing folders are created. When this returns, the new content survives a power failure; until then a reader
+    sees the old file or all of the new one. A symlink stays a symlink. The file is readable by its owner only.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     target = path.resolve()
     # mkstemp's mode is 0600.
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
@@ -106,12 +199,38 @@ def write_atomic(path: Path, *parts: str | bytes, owner_only: bool = False) -> N
             file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
             file.flush()
             os.fsync(file.fileno())
-        if not owner_only:
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copymode(target, beside)
         beside.replace(target)
+        sync_folder(target.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+_DAMAGED = ".damaged-"
+_EARLIER_DAMAGED = ".broken"  # the name that earlier versions gave
+
+
+def set_aside(path: Path, *side_files: str) -> Path:
+    """Rename a damaged file, and its side files by their suffixes; return its new name. Raises OSError.
+
+    No earlier one is replaced: what a person may want to rescue stays.
+    """
+    name = f"{path.name}{_DAMAGED}{time.strftime('%Y%m%d-%H%M%S')}"
+    kept = next(
+        place
+        for number in itertools.count(1)
+        if not (place := path.with_name(name if number == 1 else f"{name}-{number}")).exists()
+    )
+    for suffix in (*side_files, ""):
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(kept.with_name(kept.name + suffix))
+    sync_folder(path.parent)
+    return kept
+
+
+def damaged_files(path: Path) -> list[Path]:
+    """What was set aside from this path, with side files, oldest first."""
+    found = (path.parent.glob(f"{glob.escape(path.name + suffix)}*") for suffix in (_EARLIER_DAMAGED, _DAMAGED))
+    return [file for files in found for file in sorted(files)]
 
 
 def inode(path: Path) -> int | None:

@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from edgevox.core import events
 from edgevox.core.errors import StateError
 from edgevox.core.events import Event, TurnEvent
-from edgevox.core.files import write_atomic
+from edgevox.core.files import open_private, private_folder, write_atomic
 
 # name, start event, end event, whether the last end event counts. Otherwise the first events of a turn count.
 # A transcript that was ready before the endpoint takes no time.
@@ -215,7 +217,7 @@ class TurnLog:
     def _write(self, record: TurnMetrics) -> None:
         line = json.dumps(dataclasses.asdict(record), ensure_ascii=False).encode() + b"\n"
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self._path.parent)
             is_there = self._path.exists()
             if self._has_written and not is_there:
                 log.warning("%s was deleted: starting a new one", self._path)
@@ -264,9 +266,13 @@ class TurnLog:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Append the whole line or nothing. Raises OSError."""
-    with path.open("ab", buffering=0) as file:
-        size = file.tell()
+    """Append the whole line or nothing; a line cut by a power failure does not spoil it. Raises OSError."""
+    with open(path, "a+b", buffering=0, opener=open_private) as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(size - 1)
+            if file.read(1) != b"\n":
+                line = b"\n" + line
         if file.write(line) < len(line):
             os.ftruncate(file.fileno(), size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -292,11 +298,14 @@ def _replace(path: Path, lines: list[str]) -> None:
         raise StateError(f"{path} cannot be changed: {error.strerror}", hint="check its permissions") from error
 
 
+_RECORD = TypeAdapter(TurnMetrics)
+
+
 def _parse(line: str) -> TurnMetrics | None:
     # A line cut by a power failure, or written by another version, is skipped.
     try:
-        values = json.loads(line)
-        stages = tuple(StageSpan(**stage) for stage in values.pop("stages"))
-        return TurnMetrics(**values | {"calls": tuple(values.get("calls", ()))}, stages=stages)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        record = _RECORD.validate_json(line)
+        dt.datetime.fromisoformat(record.at)
+    except ValueError:
         return None
+    return record

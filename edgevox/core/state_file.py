@@ -1,8 +1,10 @@
-"""A JSON state file with atomic writes and a lock between processes; a corrupt file is renamed and replaced."""
+"""A JSON state file with atomic writes and a lock between processes; a damaged file is set aside."""
 
 from __future__ import annotations
 
 import logging
+import re
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from edgevox.core.errors import StateError
-from edgevox.core.files import write_atomic
+from edgevox.core.files import private_folder, set_aside, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +38,7 @@ class WordStore:
 
 
 class StateFile(Generic[ContentT]):
-    """The file, or memory if there is no path. A corrupt file is renamed and replaced by an empty one."""
+    """The file, or memory if there is no path. A damaged file is set aside and replaced by an empty one."""
 
     def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
         self._path = path
@@ -54,12 +56,16 @@ class StateFile(Generic[ContentT]):
         try:
             stamp, last = _stamp(self._path), self._last
             if stamp != last[0]:
-                last = self._last = (stamp, self._kind.model_validate_json(self._path.read_bytes()))
+                content = _checked(self._path.read_bytes())
+                last = self._last = (stamp, self._kind.model_validate_json(content))
             return last[1]
         except FileNotFoundError:
             return self._kind()
         except ValidationError as error:
-            self._set_aside(self._path, error)
+            _aside(self._path, error.errors(include_url=False)[0]["msg"])
+            return self._kind()
+        except (ValueError, RecursionError) as error:
+            _aside(self._path, str(error))
             return self._kind()
         except OSError as error:
             raise _unusable(self._path, error) from error
@@ -73,12 +79,12 @@ class StateFile(Generic[ContentT]):
             self._last = (None, content)
             return
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S)
+            private_folder(self._path.parent)
+            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600)
             with guard:
                 content = self.read().model_copy(deep=True)
                 yield content
-                write_atomic(self._path, content.model_dump_json(indent=1) + "\n")
+                write_atomic(self._path, _with_checksum(content.model_dump_json(indent=1)))
         except Timeout as error:
             raise StateError(
                 f"{self._path} is locked by another program", hint="try again, or end that program"
@@ -86,14 +92,37 @@ class StateFile(Generic[ContentT]):
         except OSError as error:
             raise _unusable(self._path, error) from error
 
-    def _set_aside(self, path: Path, error: ValidationError) -> None:
-        kept = path.with_name(f"{path.name}.broken")
-        try:
-            path.replace(kept)
-        except OSError as problem:
-            raise _unusable(path, problem) from problem
-        reason = error.errors(include_url=False)[0]["msg"]
-        log.warning("%s is invalid (%s): starting with an empty one, the old one is kept as %s", path, reason, kept)
+
+def _aside(path: Path, reason: str) -> None:
+    try:
+        kept = set_aside(path)
+    except OSError as problem:
+        raise _unusable(path, problem) from problem
+    log.warning("%s is damaged (%s): starting with an empty one, the old one is kept as %s", path, reason, kept)
+
+
+_CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{8})",?\n')
+
+
+def _with_checksum(text: str) -> bytes:
+    """The JSON object with a checksum of its other entries as its first line."""
+    rest = text.removeprefix("{").encode() + b"\n"
+    comma = b"" if rest.strip() == b"}" else b","
+    return b'{"checksum": "%08x"%s\n' % (zlib.crc32(rest), comma) + rest
+
+
+def _checked(content: bytes) -> bytes:
+    """The JSON object without its checksum. Raises ValueError if it does not match.
+
+    A file without one was written by an earlier version, or by hand.
+    """
+    header = _CHECKSUM.match(content)
+    if header is None:
+        return content
+    rest = content[header.end() :]
+    if zlib.crc32(rest) != int(header[1], 16):
+        raise ValueError("its checksum does not match")
+    return b"{" + rest
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from wyoming.info import Describe, Info
 
 from edgevox.config.sections import checked_tcp, host_and_port
 from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.files import parse_json
 from edgevox.core.types import Audio
 from edgevox.engines.base import EngineLimits
 
@@ -94,7 +94,7 @@ async def write_event(writer: asyncio.StreamWriter, event: Eventable) -> None:
 
 def _object(text: bytes) -> dict[str, Any]:
     try:
-        return _part(json.loads(text))
+        return _part(parse_json(text))
     except (ValueError, RecursionError):
         raise WyomingProtocolError("a line is not JSON") from None
 

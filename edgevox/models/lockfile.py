@@ -5,8 +5,9 @@ An optimised copy is stored next to the original and never replaces it.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,11 @@ from typing import Literal
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from edgevox.core.errors import ModelError
+from edgevox.core.files import set_aside
 from edgevox.models.download import commit_file
 from edgevox.models.manifest import StrictModel
+
+log = logging.getLogger(__name__)
 
 
 class FileRecord(StrictModel):
@@ -94,30 +97,61 @@ class LockContent(BaseModel):
 
 
 class LockFile:
-    """The records of one models folder. Writing is atomic, and safe against other processes."""
+    """The records of one models folder. Writing is atomic, and safe against other processes.
 
-    def __init__(self, path: Path, guard: Path) -> None:
+    A damaged file is set aside, and what `rebuild` finds in the folder takes its place.
+    """
+
+    def __init__(self, path: Path, guard: Path, rebuild: Callable[[], LockContent]) -> None:
         self._path = path
         self._guard = guard
+        self._rebuild = rebuild
 
     def read(self) -> LockContent:
-        """Raises ModelError if lock.json is damaged."""
+        """Raises OSError."""
+        try:
+            return self._parsed()
+        except ValidationError:
+            with self._locked():
+                return self._repaired()
+
+    @contextmanager
+    def edit(self) -> Iterator[LockContent]:
+        """Yield the content and write the changes that the block makes. Raises OSError."""
+        with self._locked():
+            content = self._repaired()
+            before = content.model_copy(deep=True)
+            yield content
+            if content != before:
+                self._write(content)
+
+    def _parsed(self) -> LockContent:
         try:
             return LockContent.model_validate_json(self._path.read_bytes())
         except FileNotFoundError:
             return LockContent()
-        except ValidationError as error:
-            raise ModelError(f"{self._path} is damaged", hint="delete it: the next downloads write it again") from error
 
-    @contextmanager
-    def edit(self) -> Iterator[LockContent]:
-        """Yield the content and write the changes that the block makes. Raises ModelError."""
+    def _repaired(self) -> LockContent:
+        try:
+            return self._parsed()  # another process may have repaired it
+        except ValidationError as error:
+            reason = error.errors(include_url=False)[0]["msg"]
+        kept = set_aside(self._path)
+        log.warning(
+            "%s is damaged (%s): it is kept as %s, and written again from the digests of the files",
+            self._path,
+            reason,
+            kept,
+        )
+        content = self._rebuild()
+        self._write(content)
+        return content
+
+    def _write(self, content: LockContent) -> None:
+        temporary = self._path.with_name(f".{self._path.name}.new")
+        temporary.write_text(content.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
+        commit_file(temporary, self._path)
+
+    def _locked(self) -> FileLock:
         self._guard.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._guard):
-            content = self.read()
-            before = content.model_copy(deep=True)
-            yield content
-            if content != before:
-                temporary = self._path.with_name(f".{self._path.name}.new")
-                temporary.write_text(content.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
-                commit_file(temporary, self._path)
+        return FileLock(self._guard)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from edgevox.core.errors import ConfigError, ModelMissing, describe_faults
-from edgevox.core.files import data_path
+from edgevox.core.files import data_path, parse_toml
 from edgevox.core.languages import ENGLISH, checked_language
 
 Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter"]
@@ -196,7 +196,7 @@ def load_manifest(user_file: Path | None = None) -> Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read one manifest file. Raises ConfigError with the file and the faulty key."""
     try:
-        return Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return Manifest.model_validate(parse_toml(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read {path}: {error}", hint="correct the file, or remove it") from error
     except ValidationError as error:

@@ -18,7 +18,15 @@ from filelock import FileLock, Timeout
 from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
 from edgevox.core.files import Folders
 from edgevox.models import download
-from edgevox.models.lockfile import FileRecord, LockFile, OptimisedCopy, OptimisedRecord, ProcessorRecord, Recipe
+from edgevox.models.lockfile import (
+    FileRecord,
+    LockContent,
+    LockFile,
+    OptimisedCopy,
+    OptimisedRecord,
+    ProcessorRecord,
+    Recipe,
+)
 from edgevox.models.manifest import (
     HubSource,
     Manifest,
@@ -42,7 +50,7 @@ class ModelStore:
         self.manifest = manifest
         self._work = folder / ".work"
         self._hub = hub
-        self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock")
+        self._lock_file = LockFile(folder / "lock.json", guard=self._work / "lock.json.lock", rebuild=self._found)
 
     def has(self, model_id: str) -> bool:
         """Whether every file of the model exists with the right size. Raises ModelMissing (unknown id)."""
@@ -304,6 +312,20 @@ class ModelStore:
     def _record(self, model_id: str, file: ModelFile) -> FileRecord | None:
         """Return the record of the file's first download."""
         return self._lock_file.read().models.get(model_id, {}).get(file.name)
+
+    def _found(self) -> LockContent:
+        """Records of the files that are here, by their digests: copies and measurements are made again.
+
+        A file whose digest the manifest knows is recorded only if it has that one.
+        """
+        content = LockContent()
+        for entry in self.manifest.models:
+            for file in entry.files:
+                path = self._file_path(entry, file)
+                if path.is_file() and (digest := download.sha256_of(path)) == (file.sha256 or digest):
+                    record = FileRecord(bytes=path.stat().st_size, sha256=digest, source=file.sources[0].label)
+                    content.models.setdefault(entry.id, {})[file.name] = record
+        return content
 
     def _file_path(self, entry: ModelEntry, file: ModelFile) -> Path:
         return self.folder / entry.id / file.name

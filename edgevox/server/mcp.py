@@ -35,11 +35,12 @@ from edgevox.core.errors import EdgevoxError, ToolError
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.dialogue.confirm import Intercom
+from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.server.http.auth import Access
 from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.mcp.servers import OWNER_PREFIX as MCP
-from edgevox.tools.policy import Caller
+from edgevox.tools.policy import Caller, ConfirmationPolicy
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import ToolResult
 from edgevox.tools.tool import Tool, tool
@@ -81,6 +82,8 @@ class ServedTools:
         if name in self._own.registry:
             return self._own
         home = self._home
+        if name in _ONLY_FOR_MODELS:
+            return None
         is_ours = home is not None and name in home.registry and not home.registry.owner(name).startswith(MCP)
         return home if is_ours else None
 
@@ -108,6 +111,15 @@ def create_mcp_server(
     )
 
 
+# How a small model says that nothing is to be done; a client of this server would gain nothing by it.
+_ONLY_FOR_MODELS = frozenset({RESPOND_NAME, "nevermind"})
+# Home tools that can unlock or open something, or delete what a person asked to be kept.
+_MAY_UNDO = frozenset(
+    {"turn_on", "turn_off", "set_position", "list_remove_item", "cancel_timer", "cancel_all_timers", "cancel_alarm"}
+)
+_NAMED_RISKY = ConfirmationPolicy()
+
+
 def _listed(tool: Tool) -> ListedTool:
     function = tool.openai_schema["function"]
     return ListedTool(
@@ -116,7 +128,7 @@ def _listed(tool: Tool) -> ListedTool:
         input_schema=dict(function["parameters"]),
         annotations=ToolAnnotations(
             read_only_hint=not tool.side_effects,
-            destructive_hint=tool.confirm == "screen" if tool.side_effects else False,
+            destructive_hint=tool.side_effects and (tool.name in _MAY_UNDO or _NAMED_RISKY.level(tool, ()) != "never"),
         ),
     )
 

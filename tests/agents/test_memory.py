@@ -276,7 +276,8 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_created(tmp_path: Path, clock
         assert "was damaged" in store.problem.message
         store.conversation().keep(numbered(1))
         assert store.conversation().messages() == numbered(1)
-    assert (tmp_path / f"{FILE_NAME}.broken").read_bytes() == content
+    [kept] = tmp_path.glob(f"{FILE_NAME}.damaged-*")
+    assert kept.read_bytes() == content
     assert [turn.messages for turn in all_turns(tmp_path)] == [numbered(1)]
     with opened(tmp_path, clock) as store:
         assert store.problem is None
@@ -289,7 +290,7 @@ def test_a_foreign_database_is_set_aside(tmp_path: Path, clock: Clock) -> None:
     connection.close()
     with opened(tmp_path, clock) as store:
         assert store.problem is not None
-        assert (tmp_path / f"{FILE_NAME}.broken").exists()
+        assert len(list(tmp_path.glob(f"{FILE_NAME}.damaged-*"))) == 1
 
 
 def test_a_corrupt_byte_anywhere_crashes_nothing(tmp_path: Path, clock: Clock) -> None:

@@ -88,7 +88,13 @@ def test_init_a_second_time_is_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("[llm]\nthread = 2", "did you mean llm.threads?"), ("[llm", "is not valid TOML")]
+    ("text", "complaint"),
+    [
+        ("[llm]\nthread = 2", "did you mean llm.threads?"),
+        ("[llm", "is not valid TOML"),
+        ("a = " + "[" * 10_000, "nested more than"),
+        (".".join("a" * 10_000) + " = 1", "nested more than"),
+    ],
 )
 def test_a_broken_file_is_reported_with_what_to_do_and_without_a_traceback(
     config_file: Path, capsys: pytest.CaptureFixture[str], text: str, complaint: str

@@ -112,6 +112,7 @@ def leave_behind(folder: Path) -> None:
         f"{MEMORY_FILE}.broken",
         f"{MEMORY_FILE}.broken-wal",
         f"{TIMERS_FILE}.broken",
+        f"{TIMERS_FILE}.damaged-20260101-120000",
         f".{ALARMS_FILE}.x8fk2.partial",
         f".{HOME_FILE}.x8fk2.partial",
         "prompts/0123.prefix",
@@ -138,7 +139,7 @@ def test_a_part_cannot_be_forgotten_in_a_file_that_broke_and_that_is_said(
     say(state_folder, SECRET, turn_id="t0")
     (state_folder / MEMORY_FILE).write_text(SECRET * 100, encoding="utf-8")
     assert main(["forget", "--since", "1h", "--yes"]) == 6
-    assert f"{MEMORY_FILE}.broken" in capsys.readouterr().err
+    assert f"{MEMORY_FILE}.damaged-" in capsys.readouterr().err
     assert "turns.jsonl" not in holders(state_folder, SECRET)
 
 

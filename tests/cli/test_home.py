@@ -70,4 +70,4 @@ def test_a_broken_file_is_said_and_does_not_stop_the_list(
     (state_folder / HOME_FILE).write_text("{", encoding="utf-8")
     assert main(["home", "list"]) == 0
     assert "Kitchen Light" in capsys.readouterr().out
-    assert f"{HOME_FILE}.broken" in caplog.text
+    assert f"{HOME_FILE}.damaged-" in caplog.text

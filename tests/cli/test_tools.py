@@ -15,6 +15,7 @@ import pytest
 from edgevox.cli.main import main
 from edgevox.home import DemoHome
 from edgevox.home.backends.demo import HOME_FILE
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.tools.results import ToolStats
 from tests.cli.command import BOUND_S, edgevox, environment
 

@@ -54,7 +54,7 @@ def test_a_file_that_an_edit_would_damage_is_unchanged(awkward: str, tmp_path: P
     assert path.read_text() == awkward
 
 
-def test_symlink_and_permissions_are_kept(tmp_path: Path) -> None:
+def test_a_symlink_is_kept_and_its_file_becomes_private(tmp_path: Path) -> None:
     target, link = tmp_path / "dotfiles.toml", tmp_path / "config" / "config.toml"
     target.write_text("[tts]\nspeed = 1.2\n")
     target.chmod(0o640)
@@ -62,5 +62,5 @@ def test_symlink_and_permissions_are_kept(tmp_path: Path) -> None:
     link.symlink_to(target)
     update_config_file(link, "audio", {"speaker": "HDMI"})
     assert link.is_symlink()
-    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert tomllib.loads(target.read_text()) == {"tts": {"speed": 1.2}, "audio": {"speaker": "HDMI"}}

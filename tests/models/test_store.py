@@ -182,12 +182,20 @@ def test_an_unreadable_folder_is_named(hub_manifest: Manifest, tmp_path: Path) -
         store.has("tiny")
 
 
-def test_a_damaged_lock_file_is_named(hub_store: ModelStore) -> None:
+@pytest.mark.parametrize("damage", [b"", b'{"models": ', b"[" * 10_000, b"\xff\x00", b'{"models": []}'])
+def test_a_damaged_lock_file_is_set_aside_and_rebuilt_from_the_files(
+    hub_store: ModelStore, caplog: pytest.LogCaptureFixture, damage: bytes
+) -> None:
     hub_store.pull("tiny")
-    (hub_store.folder / "lock.json").write_text('{"models": ')
-    with pytest.raises(ModelError, match="is damaged") as caught:
-        hub_store.path("tiny")
-    assert "delete it" in caught.value.hint
+    digest = hub_store.sha256("tiny")
+    lock = hub_store.folder / "lock.json"
+    lock.write_bytes(damage)
+    assert hub_store.path("tiny").exists()
+    hub_store.verify("tiny")
+    assert hub_store.sha256("tiny") == digest
+    [kept] = hub_store.folder.glob("lock.json.damaged-*")
+    assert kept.read_bytes() == damage
+    assert len([record for record in caplog.records if "is damaged" in record.message]) == 1
 
 
 def test_the_second_of_two_pulls_waits_and_finds_it_done(hub_server: HubServer, tmp_path: Path) -> None:

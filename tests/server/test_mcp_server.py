@@ -16,9 +16,11 @@ from mcp import Client
 from mcp.types import TextContent
 
 from edgevox import tool
+from edgevox.app.toolbox import Toolbox
 from edgevox.audio.files import WavMicrophone
-from edgevox.config import AudioSettings
+from edgevox.config import AudioSettings, Settings
 from edgevox.core.errors import EngineFailed
+from edgevox.core.files import Folders
 from edgevox.core.types import Audio
 from edgevox.dialogue import ConfirmationDialog, Synthesizer, Transcriber
 from edgevox.dialogue.confirm import Intercom
@@ -118,6 +120,18 @@ async def test_a_client_is_told_of_our_tools_with_hints_and_not_of_other_servers
     assert listed["wipe_memory"].annotations is not None
     assert listed["wipe_memory"].annotations.destructive_hint is True
     assert listed["switch_lamp"].input_schema["required"] == ["on"]
+
+
+async def test_home_tools_that_can_unlock_or_delete_are_destructive_and_talk_is_not_offered(folders: Folders) -> None:
+    async with Toolbox(Settings(), folders, sources=[]) as toolbox:
+        served = ServedTools(toolbox.executor, (), ConfirmationDialog())
+        listed = {one.name: one.annotations for one in served.listed()}
+        refused = [await served.call(name, {}) for name in ("respond", "nevermind")]
+    destructive = {name for name, hints in listed.items() if hints and hints.destructive_hint}
+    assert {"turn_off", "turn_on", "set_position", "list_remove_item", "cancel_alarm"} <= destructive
+    assert destructive.isdisjoint({"get_state", "light_set", "list_add_item", "start_timer", "media_pause"})
+    assert listed.keys().isdisjoint({"respond", "nevermind"})
+    assert [result.code for result in refused] == ["bad_request", "bad_request"]
 
 
 async def test_home_tools_run_and_mistakes_are_told() -> None:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from edgevox.core import events
 from edgevox.core.errors import ControlError
 from edgevox.core.events import Event
+from edgevox.core.files import parse_json
 from edgevox.core.types import Audio, JsonObject
 
 VERSION: Literal[1] = 1
@@ -90,7 +91,7 @@ def line_of(content: Mapping[str, object]) -> bytes:
 def read_object(line: bytes) -> JsonObject:
     """Parse a line. Raises ControlError."""
     try:
-        content = json.loads(line)
+        content = parse_json(line)
     except ValueError as error:
         raise ControlError("the line is not JSON", hint="one JSON object per line") from error
     if not isinstance(content, dict):
@@ -128,6 +129,16 @@ def audio_to_notes(sound: Audio) -> Iterator[JsonObject]:
         yield {"rate_hz": sound.rate_hz, "float32": base64.b64encode(piece.tobytes()).decode()}
 
 
+class _Sound(BaseModel):
+    float32: str
+    rate_hz: int = Field(ge=1, le=384_000)
+
+
 def audio_from_note(note: JsonObject) -> Audio:
-    samples = np.frombuffer(base64.b64decode(note["float32"]), dtype="<f4")
-    return Audio(samples.astype(np.float32), int(note["rate_hz"]))
+    """Convert a note to audio. Raises ControlError."""
+    try:
+        sound = _Sound.model_validate(note)
+        samples = np.frombuffer(base64.b64decode(sound.float32, validate=True), dtype="<f4")
+    except ValueError as error:
+        raise ControlError("a note has no valid audio") from error
+    return Audio(samples.astype(np.float32), sound.rate_hz)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from edgevox.app.control.protocol import LINE_BYTES, SOCKET_NAME, Request, line_of, read_object, read_request
 from edgevox.core.errors import AlreadyRunning, ControlError, EdgevoxError, StateError
 from edgevox.core.files import inode
+from edgevox.core.files import private_folder as make_folder
 from edgevox.core.platform import has_hung_up, lock_exclusively, peer_uid, serve_unix, unix_socket, user_id
 from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
@@ -50,7 +51,7 @@ def single_instance(folder: Path) -> Iterator[socket.socket]:
 def private_folder(folder: Path) -> None:
     """Create the folder with access for its owner only. Raises StateError if another user owns it."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         facts = folder.lstat()
         if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != user_id():
             raise StateError(

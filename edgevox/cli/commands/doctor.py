@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from rich.text import Text
 
 from edgevox import __version__
-from edgevox.agents.memory_file import BROKEN_SUFFIX, MemoryFile
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
+from edgevox.agents.memory_file import MemoryFile
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.toolbox import Toolbox
 from edgevox.audio.io.devices import portaudio
@@ -33,6 +33,7 @@ from edgevox.config import LlmSettings
 from edgevox.config.sections import AUTO
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import EngineName
+from edgevox.core.files import damaged_files, private_folder
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.platform import anonymous_bytes, processor_name, usable_cores
 from edgevox.core.turn import CancelFlag, Turn
@@ -202,7 +203,7 @@ def _settings(context: Context) -> Finding:
 
 def _state_folder(folder: Path) -> Finding:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
         free_mb = shutil.disk_usage(folder).free // 1_000_000
@@ -221,9 +222,8 @@ def _conversations(context: Context) -> Finding:
         with closing(file):
             kept = file.count()
     detail = f"{kept} turns stored in {folder}. {retention(context.settings.memory)}"
-    broken = folder / f"{MEMORY_FILE}{BROKEN_SUFFIX}"
-    if broken.exists():
-        return Finding("note", "conversations", f"{detail} A damaged file was moved aside: {broken.name}")
+    if damaged := damaged_files(folder / MEMORY_FILE):
+        return Finding("note", "conversations", f"{detail} A damaged file was set aside: {damaged[-1].name}")
     return Finding("ok", "conversations", detail)
 
 

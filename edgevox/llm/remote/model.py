@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import logging
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
@@ -17,6 +16,7 @@ from edgevox.config.secrets import Secret, read_secret
 from edgevox.config.sections import checked_url
 from edgevox.config.settings import RemoteKind
 from edgevox.core.errors import ConfigError, ContextOverflow, ModelError
+from edgevox.core.files import parse_json
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.engines.base import EngineLimits, limited_replies
@@ -287,7 +287,7 @@ async def _refusal(response: aiohttp.ClientResponse) -> Refusal:
     async with response:
         text = (await response.content.read(_MAX_REFUSAL_BYTES)).decode(errors="replace")
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError:
         content = text
     return Refusal(content, response.status, response.headers.get("Retry-After", ""))

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders
+from edgevox.core.files import Folders, parse_toml
 from edgevox.tools.policy import CONFIRM, EVERYTHING, LOCKS, Caller
 
 _log = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ def token_file(folders: Folders) -> Path:
 def _entries(path: Path) -> dict[str, _Entry]:
     content = read_secret(path)
     try:
-        return _FILE.validate_python(tomllib.loads(content.reveal() if content else ""))
+        return _FILE.validate_python(parse_toml(content.reveal() if content else ""))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint=_HINT) from None
     except ValidationError as error:

@@ -24,6 +24,7 @@ from typing import Annotated
 from pydantic import Field
 
 from edgevox.core.errors import StateError, ToolError
+from edgevox.core.files import private_folder
 from edgevox.core.platform import open_no_follow
 from edgevox.core.words import any_word_query, word_set
 from edgevox.tools.tool import Tool, tool
@@ -245,10 +246,15 @@ class DocumentIndex:
         try:
             with closing(self._connected()) as connection:
                 yield connection
-        except sqlite3.DatabaseError as error:
+        except sqlite3.OperationalError as error:
             raise StateError(
-                f"the document index cannot be used: {error}", hint=f"delete {self._database}: it will be rebuilt"
+                f"the document index cannot be used: {error}",
+                hint=f"free some space, or delete {self._database}: it will be rebuilt",
             ) from error
+        except sqlite3.DatabaseError as error:
+            _log.warning("%s is damaged and will be rebuilt: %s", self._database, error)
+            self._database.unlink(missing_ok=True)
+            raise StateError("the document index was damaged", hint="ask again: it is rebuilt now") from error
         except OSError as error:
             raise StateError(
                 f"{self._database} cannot be written: {error.strerror}",
@@ -266,7 +272,7 @@ class DocumentIndex:
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
-        self._database.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._database.parent)
         # Created here, because SQLite would make it readable by everybody.
         os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._database, timeout=_LOCK_WITHIN_S, isolation_level=None)

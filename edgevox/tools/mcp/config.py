@@ -21,7 +21,7 @@ from yarl import URL
 
 from edgevox.config import McpSettings
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, write_atomic
+from edgevox.core.files import Folders, parse_json, write_atomic
 
 CONFIG_FILE = "mcp.json"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -238,13 +238,13 @@ def remove_server(path: Path, server_id: str) -> None:
 def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The content of the file, and its table of servers."""
     read_servers(path)  # an invalid file is not overwritten
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    content: dict[str, Any] = parse_json(path.read_text(encoding="utf-8")) if path.exists() else {}
     return content, content.setdefault("mcpServers", {})
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
     try:
         # Readable by its owner only, because it may contain tokens.
-        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", owner_only=True)
+        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="make its folder writable") from error

@@ -42,7 +42,7 @@ class McpSession:
                 raise SessionLost("its tool list is invalid") from error
             except (MCPError, ValueError, RuntimeError, OSError, anyio.ClosedResourceError) as error:
                 raise SessionLost(f"its tools cannot be listed: {reason_of(error)}") from error
-            found += (_definition(tool) for tool in page.tools)
+            found += (definition_of(tool) for tool in page.tools)
             cursor = page.next_cursor
             if cursor is None or len(found) >= MAX_TOOLS:
                 break
@@ -102,7 +102,8 @@ async def connected(
         raise
 
 
-def _definition(tool: types.Tool) -> Definition:
+def definition_of(tool: types.Tool) -> Definition:
+    """The tool as it is approved and offered."""
     hints = tool.annotations
     return Definition(
         name=tool.name,

@@ -145,6 +145,8 @@ async def test_another_user_is_refused(folder: Path) -> None:
         (b'{"v":1,"do":"ask"}\n', "text"),
         (b'{"v":1,"do":"ask","text":"' + b"a" * (2 * LINE_BYTES) + b'"}\n', "too long"),
         (b"[]\n", "not a JSON object"),
+        (b"[" * 100_000 + b"\n", "not JSON"),
+        (b'{"v":1,"do":"ask","text":"a","overrides":' + b'{"a":' * 100 + b"1" + b"}" * 101 + b"\n", "not JSON"),
     ],
 )
 async def test_what_is_no_request_is_refused(folder: Path, line: bytes, complaint: str) -> None:

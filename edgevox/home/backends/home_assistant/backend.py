@@ -48,9 +48,7 @@ async def announce(connection: Connection, live: LiveStates, message: str) -> No
 
 def _satellites(live: LiveStates) -> list[str]:
     return [
-        entity_id
-        for entity_id in live.all_ids("assist_satellite")
-        if int(live.attribute(entity_id, "supported_features") or 0) & _SATELLITE_ANNOUNCES
+        entity_id for entity_id in live.all_ids("assist_satellite") if live.features(entity_id) & _SATELLITE_ANNOUNCES
     ]
 
 

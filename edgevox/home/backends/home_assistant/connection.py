@@ -10,7 +10,6 @@ HomeError
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -20,6 +19,7 @@ import aiohttp
 from yarl import URL
 
 from edgevox.config.secrets import Secret
+from edgevox.core.files import parse_json
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
 
@@ -194,7 +194,7 @@ class Connection:
                     result.set_exception(Unreachable(CANNOT_REACH))
 
     def _take(self, text: str) -> None:
-        content = json.loads(text)
+        content = parse_json(text)
         # Messages may be coalesced into a list.
         for message in content if isinstance(content, list) else [content]:
             match message:
@@ -275,7 +275,7 @@ async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place:
 async def _greeting(socket: aiohttp.ClientWebSocketResponse) -> Any:  # noqa: ANN401 - it may be anything
     """A message before commands are numbered; None if it is not JSON, or missing."""
     try:
-        return await socket.receive_json()
+        return await socket.receive_json(loads=parse_json)
     except (TypeError, ValueError):
         return None
 

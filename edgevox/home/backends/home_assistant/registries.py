@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from edgevox.home.backends.home_assistant.connection import CommandFailed, Connection
 from edgevox.home.entities import Area, Floor
@@ -52,23 +54,101 @@ class Exposure:
         return entity_id in self.exposed if self.exposed else domain in _DOMAINS or domain in _CLASSES
 
 
-def read_exposure(answer: Mapping[str, Any] | None, entities: Iterable[Mapping[str, Any]] = ()) -> Exposure:
+_log = logging.getLogger(__name__)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """The aliases in a fixed order, because Home Assistant stores a set."""
+    found = value if isinstance(value, list | tuple) else ()
+    return tuple(sorted(alias for alias in found if isinstance(alias, str) and alias.strip()))
+
+
+# A field of another type counts as missing.
+_Text: TypeAlias = Annotated[str | None, BeforeValidator(lambda value: value if isinstance(value, str) else None)]
+_Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_names)]
+
+
+class _FromOutside(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Aliases(_FromOutside):
+    aliases: _Names = ()
+
+
+class _AreaEntry(_Aliases):
+    area_id: str
+    name: str
+    floor_id: _Text = None
+
+
+class _FloorEntry(_Aliases):
+    floor_id: str
+    name: str
+
+
+class _DeviceEntry(_FromOutside):
+    id: str
+    area_id: _Text = None
+
+
+class _EntityEntry(_FromOutside):
+    entity_id: str
+    name: _Text = None
+    original_name: _Text = None
+    area_id: _Text = None
+    device_id: _Text = None
+    hidden_by: object = None
+    entity_category: object = None
+    options: object = None
+
+    @property
+    def should_expose(self) -> object:
+        match self.options:
+            case {"conversation": {"should_expose": decided}}:
+                return decided
+        return None
+
+
+class _ExposedEntities(_FromOutside):
+    exposed_entities: dict[str, dict[str, object]]
+
+
+_EXPOSED = TypeAdapter(_ExposedEntities)
+EntryT = TypeVar("EntryT", bound=_FromOutside)
+
+
+def _valid(kind: type[EntryT], entries: object) -> list[EntryT]:
+    """The entries that have the right shape. Raises ValueError if there is no list, or none of them has it."""
+    if not isinstance(entries, list | tuple):
+        raise ValueError("a registry is not a list")  # noqa: TRY004 - as for every malformed answer
+    found: list[EntryT] = []
+    for entry in entries:
+        try:
+            found.append(kind.model_validate(entry))
+        except ValidationError as error:
+            _log.debug("an entry of a registry is left out: %s", error)
+    if entries and not found:
+        raise ValueError("no entry of a registry has the expected shape")
+    return found
+
+
+def read_exposure(answer: object, entities: object = ()) -> Exposure:
     """Read the answer of `homeassistant/expose_entity/list`; without one, the options of the entities.
 
-    Only administrators get that answer, and the token may belong to another user.
+    Only administrators get that answer, and the token may belong to another user. Raises ValueError.
     """
     if answer is not None:
-        decided = {entity_id: assistants.get(_ASSIST) for entity_id, assistants in answer["exposed_entities"].items()}
+        assistants = _EXPOSED.validate_python(answer).exposed_entities
+        decided = {entity_id: its.get(_ASSIST) for entity_id, its in assistants.items()}
     else:
-        options = {entry["entity_id"]: entry.get("options") or {} for entry in entities}
-        decided = {entity_id: its.get(_ASSIST, {}).get("should_expose") for entity_id, its in options.items()}
+        entries = _valid(_EntityEntry, entities)
+        decided = {entry.entity_id: entry.should_expose for entry in entries}
     return Exposure(
-        exposed=frozenset(entity_id for entity_id, is_exposed in decided.items() if is_exposed),
+        exposed=frozenset(entity_id for entity_id, is_exposed in decided.items() if is_exposed is True),
         hidden=frozenset(entity_id for entity_id, is_exposed in decided.items() if is_exposed is False),
     )
 
-
-_log = logging.getLogger(__name__)
 
 _CHANGE_EVENTS = (
     "area_registry_updated",
@@ -122,40 +202,41 @@ async def read_registries(connection: Connection) -> Registries:
         _where_known(connection, "homeassistant/expose_entity/list"),
     )
     exposure = read_exposure(exposed, entities)
-    wanted = [entry["entity_id"] for entry in entities if exposure.may_have(entry["entity_id"])]
+    wanted = [entry.entity_id for entry in _valid(_EntityEntry, entities) if exposure.may_have(entry.entity_id)]
     # Aliases are only included for entities that are requested by id.
     details = await _where_known(connection, "config/entity_registry/get_entries", entity_ids=wanted)
     return parse_registries(areas, floors or (), devices, entities, details or {}, exposure)
 
 
 def parse_registries(
-    areas: Iterable[Mapping[str, Any]],
-    floors: Iterable[Mapping[str, Any]],
-    devices: Iterable[Mapping[str, Any]],
-    entities: Iterable[Mapping[str, Any]],
-    details: Mapping[str, Mapping[str, Any] | None],
-    exposure: Exposure,
+    areas: object, floors: object, devices: object, entities: object, details: object, exposure: Exposure
 ) -> Registries:
-    """Parse Home Assistant's lists."""
-    area_of_device = {device["id"]: device.get("area_id") for device in devices}
+    """Parse Home Assistant's lists; an entry of another shape is left out. Raises ValueError if one is no list."""
+    area_of_device = {device.id: device.area_id for device in _valid(_DeviceEntry, devices)}
     known_areas = {
-        area["area_id"]: Area(area["area_id"], area["name"], _names(area), area.get("floor_id")) for area in areas
+        area.area_id: Area(area.area_id, area.name, area.aliases, area.floor_id) for area in _valid(_AreaEntry, areas)
+    }
+    aliases = {
+        entity_id: found.aliases
+        for entity_id, detail in (details if isinstance(details, dict) else {}).items()
+        if isinstance(detail, dict)
+        for found in _valid(_Aliases, [detail])
     }
 
-    def registered(entry: Mapping[str, Any]) -> RegistryEntry:
-        area = known_areas.get(entry.get("area_id") or area_of_device.get(entry.get("device_id")))
+    def registered(entry: _EntityEntry) -> RegistryEntry:
+        area = known_areas.get(entry.area_id or area_of_device.get(entry.device_id or "") or "")
         return RegistryEntry(
-            name=entry.get("name") or entry.get("original_name"),
-            aliases=_names(details.get(entry["entity_id"]) or {}),
+            name=entry.name or entry.original_name,
+            aliases=aliases.get(entry.entity_id, ()),
             area=area.id if area else None,
             floor=area.floor if area else None,
-            is_hidden=bool(entry.get("hidden_by") or entry.get("entity_category")),
+            is_hidden=bool(entry.hidden_by or entry.entity_category),
         )
 
     return Registries(
         areas=tuple(known_areas.values()),
-        floors=tuple(Floor(floor["floor_id"], floor["name"], _names(floor)) for floor in floors),
-        things={entry["entity_id"]: registered(entry) for entry in entities},
+        floors=tuple(Floor(floor.floor_id, floor.name, floor.aliases) for floor in _valid(_FloorEntry, floors)),
+        things={entry.entity_id: registered(entry) for entry in _valid(_EntityEntry, entities)},
         exposure=exposure,
     )
 
@@ -166,8 +247,3 @@ async def _where_known(connection: Connection, command: str, /, **fields: Any) -
         return await connection.command(command, **fields)
     except CommandFailed:
         return None
-
-
-def _names(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """The aliases in a fixed order, because Home Assistant stores a set."""
-    return tuple(sorted(alias for alias in entry.get("aliases") or () if isinstance(alias, str) and alias.strip()))

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+import logging
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from edgevox.home.backends.home_assistant.registries import Registries, RegistryEntry
 from edgevox.home.entities import Entity, House
 
-# Attributes that are copied unchanged.
-_KEPT = frozenset(
+# Attributes that are copied unchanged if they are of that type.
+_NUMBERS = frozenset(
     {
         "temperature", "current_temperature", "target_temp_low", "target_temp_high", "target_temp_step",
-        "min_temp", "max_temp", "hvac_modes", "media_title", "is_volume_muted", "percentage",
-        "percentage_step", "supported_features", "supported_color_modes", "code_format", "options", "media_artist",
+        "min_temp", "max_temp", "percentage", "percentage_step", "supported_features",
         "color_temp_kelvin", "min_color_temp_kelvin", "max_color_temp_kelvin", "humidity", "wind_speed",
     }
 )  # fmt: skip
+_TEXTS = frozenset({"media_title", "media_artist", "code_format"})
+_TEXT_LISTS = frozenset({"hvac_modes", "supported_color_modes", "options"})
 _UNITS = ("unit_of_measurement", "temperature_unit")
 _NOWHERE = RegistryEntry()
+
+_log = logging.getLogger(__name__)
 
 
 def to_entity(entity_id: str, state: str, attributes: Mapping[str, Any], registries: Registries) -> Entity | None:
@@ -52,8 +59,14 @@ def _name(*candidates: str | None) -> str:
 
 
 def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    ours = {key: attributes[key] for key in _KEPT & attributes.keys() if attributes[key] is not None}
-    unit = next((attributes[key] for key in _UNITS if attributes.get(key)), None)
+    ours: dict[str, Any] = {
+        **{key: attributes[key] for key in _NUMBERS & attributes.keys() if _number(attributes[key]) is not None},
+        **{key: attributes[key] for key in _TEXTS & attributes.keys() if _text(attributes[key]) is not None},
+        **{key: attributes[key] for key in _TEXT_LISTS & attributes.keys() if _is_text_list(attributes[key])},
+    }
+    if isinstance(muted := attributes.get("is_volume_muted"), bool):
+        ours["is_volume_muted"] = muted
+    unit = next((attributes[key] for key in _UNITS if _text(attributes.get(key))), None)
     if unit is not None:
         ours["unit"] = unit
     match domain:
@@ -92,8 +105,50 @@ def _texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - an attribute may be
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - an attribute may be anything
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer of hundreds of digits
+        return None
+
+
+def _is_text_list(value: Any) -> bool:  # noqa: ANN401 - an attribute may be anything
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+class _FromOutside(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Added(_FromOutside):
+    """A state `s` and attributes `a`; None for a state that did not change."""
+
+    s: str | None = None
+    a: dict[str, Any] = {}
+
+
+class _Removed(_FromOutside):
+    a: list[str] = []
+
+
+class _Change(_FromOutside):
+    more: _Added = Field(default=_Added(), alias="+")
+    less: _Removed = Field(default=_Removed(), alias="-")
+
+
+ShapeT = TypeVar("ShapeT", _Added, _Change)
+
+
+def _valid(kind: type[ShapeT], entries: object) -> Iterator[tuple[str, ShapeT]]:
+    """The states of the right shape by entity id; one of another shape is left out. Raises ValueError."""
+    if not isinstance(entries, dict | None):
+        raise ValueError("an event has no states")  # noqa: TRY004 - as for every malformed answer
+    for entity_id, entry in (entries or {}).items():
+        try:
+            yield entity_id, kind.model_validate(entry)
+        except ValidationError as error:
+            _log.debug("the state of %s is left out: %s", entity_id, error)
 
 
 class LiveStates:
@@ -111,7 +166,8 @@ class LiveStates:
 
     def begin(self, event: Mapping[str, Any]) -> None:
         """Take the first event of a subscription, which has every state; others are deleted."""
-        gone = self._states.keys() - event.get("a", {}).keys()
+        added = event.get("a")
+        gone = self._states.keys() - (added.keys() if isinstance(added, dict) else ())
         self.take({**event, "r": gone})
 
     def register(self, registries: Registries) -> None:
@@ -123,20 +179,22 @@ class LiveStates:
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event of `subscribe_entities`: a is added, c changed, r removed."""
-        for entity_id, added in event.get("a", {}).items():
-            self._states[entity_id] = (added["s"], dict(added.get("a", {})))
-            self._touch(entity_id)
-        for entity_id, change in event.get("c", {}).items():
+        for entity_id, added in _valid(_Added, event.get("a")):
+            if added.s is not None:
+                self._states[entity_id] = (added.s, dict(added.a))
+                self._touch(entity_id)
+        for entity_id, change in _valid(_Change, event.get("c")):
             state, attributes = self._states.get(entity_id, ("unknown", {}))
-            more, less = change.get("+", {}), change.get("-", {})
-            attributes.update(more.get("a", {}))
-            for key in less.get("a", ()):
+            attributes.update(change.more.a)
+            for key in change.less.a:
                 attributes.pop(key, None)
-            self._states[entity_id] = (more.get("s", state), attributes)
+            self._states[entity_id] = (state if change.more.s is None else change.more.s, attributes)
             self._touch(entity_id)
-        for entity_id in event.get("r", ()):
-            self._states.pop(entity_id, None)
-            self._touch(entity_id)
+        removed = event.get("r")
+        for entity_id in removed if isinstance(removed, list | set) else ():
+            if isinstance(entity_id, str):
+                self._states.pop(entity_id, None)
+                self._touch(entity_id)
 
     def house(self) -> House:
         self._catch_up()
@@ -157,10 +215,10 @@ class LiveStates:
             if entity_id.startswith(start) and state != "unavailable"
         )
 
-    def attribute(self, entity_id: str, key: str) -> Any:  # noqa: ANN401 - an attribute may be anything
-        """Home Assistant's attribute of any entity; None if missing."""
+    def features(self, entity_id: str) -> int:
+        """Home Assistant's `supported_features` of any entity; 0 if missing."""
         _, attributes = self._states.get(entity_id, ("", {}))
-        return attributes.get(key)
+        return int(_number(attributes.get("supported_features")) or 0)
 
     async def wait_until(self, entity_id: str, is_so: Callable[[Entity], bool]) -> None:
         """Wait, without a timeout, until the condition holds for the entity."""

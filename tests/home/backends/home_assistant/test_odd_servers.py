@@ -23,6 +23,7 @@ from edgevox.home.backends.home_assistant import (
 )
 from edgevox.home.backends.reconnecting import backoff_s
 from edgevox.home.entities import Location
+from edgevox.home.resolve.target_resolver import Slots, find_entities
 from tests.home.backends.home_assistant.fake import TOKEN, FakeHomeAssistant, running
 
 _SEARCHES = 512 | 4194304
@@ -188,6 +189,41 @@ async def test_unexpected_registries_are_reported_and_survived() -> None:
     fake.answers["config/area_registry/list"] = [{"name": "no id"}]
     async with connected(fake) as home:
         assert home.problem == "Home Assistant answers in a way that I do not understand; update EdgeVox."
+
+
+async def test_fields_of_another_type_are_left_out_and_the_home_is_usable() -> None:
+    fake = FakeHomeAssistant()
+    odd: list[object] = [{"a": 1}, ["x"], 7, 1.5, True, "", 10**400]
+    fake.answers["config/floor_registry/list"] = [
+        {"floor_id": "up", "name": "Upstairs"},
+        *({"floor_id": value, "name": value} for value in odd),
+    ]
+    fake.answers["config/area_registry/list"] = [
+        {"area_id": "attic", "name": "Attic", "floor_id": {"id": "up"}, "aliases": {"a": [1]}},
+        *({"area_id": value, "name": value, "floor_id": value} for value in odd),
+    ]
+    async with connected(fake) as home:
+        for value in odd:
+            keys = ("supported_features", "hvac_modes", "temperature", "brightness", "friendly_name", "media_title")
+            await fake.tell(
+                a={"light.odd": {"s": value, "a": value}, "light.fine": {"s": "on", "a": dict.fromkeys(keys, value)}},
+                c={"light.attic": {"+": {"s": value, "a": value}, "-": {"a": value}}},
+                r=[value],
+            )
+        await fake.tell(c={"light.attic": {"+": {"s": "on"}}})
+        await eventually(lambda: thing(home).state == "on")
+        house = home.house()
+        assert [area.floor for area in house.areas if area.id == "attic"] == [None]
+        assert [found.id for found in find_entities(house, Slots(name="fine"), ("light",))] == ["light.fine"]
+        assert fake.logins == 1
+
+
+async def test_a_deeply_nested_message_leads_to_a_reconnect() -> None:
+    fake = FakeHomeAssistant()
+    async with connected(fake) as home:
+        await fake.send("[" * 100_000)
+        await eventually(lambda: fake.logins == 2)
+        await eventually(lambda: home.problem == "")
 
 
 async def test_a_wrong_token_is_not_retried() -> None:
