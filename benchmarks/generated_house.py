@@ -95,6 +95,9 @@ class MemoryHome:
     async def announce(self, message: str) -> None:
         return None
 
+    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
 
 def _others(rooms: tuple[str, ...]) -> Iterator[tuple[str, str | None, str, str]]:
     mix = random.Random(8)

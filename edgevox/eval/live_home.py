@@ -13,11 +13,12 @@ from edgevox.core.hooks import Hook
 from edgevox.eval.expectation import ITEMS, STATE, Expectation, Facts, Range, Scheduled, ScheduledKind
 from edgevox.eval.reply_check import has_words
 from edgevox.eval.values import same_value
-from edgevox.home import Alarms, DemoHome, Timers, home_tools
+from edgevox.home import Alarms, DemoHome, HomePrompt, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.references.effects import EffectLog
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
+from edgevox.tools.builtin.knowledge import Ignorance, KnowledgeQuestions, knowledge_tools
 
 NOW = datetime(2026, 3, 11, 10, 0)  # noqa: DTZ001 - wall-clock time of the demo home
 """The time of a row without its own: a Wednesday morning."""
@@ -67,11 +68,14 @@ class LiveHome:
         for item in setup.scheduled:
             self._schedule(item)
         tools = home_tools(self.home, self.timers, self.alarms, self.alarms.now, self.watches)
-        self.executor = ToolExecutor(ToolRegistry((*tools, *own_tools)))
+        knowledge = knowledge_tools(self.alarms.now)
+        self.executor = ToolExecutor(ToolRegistry((*tools, *knowledge, *own_tools)))
 
     def hooks(self) -> tuple[Hook, ...]:
         """Return the assistant's hooks for this home."""
-        return assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self._effects)
+        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self._effects)
+        names = HomePrompt(self.home.house).all_names
+        return (*hooks, KnowledgeQuestions(self.executor.registry, self.alarms.now, Ignorance(names)))
 
     async def snapshot(self) -> Snapshot:
         """Return the present state."""

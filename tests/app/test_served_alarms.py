@@ -22,7 +22,7 @@ from edgevox.core.files import Folders
 from edgevox.home import Timers
 from edgevox.home.alarms.timers import TIMERS_FILE
 from edgevox.models import ModelStore, load_manifest
-from edgevox.server.http.auth import page_token, token_file
+from edgevox.server.http.tokens import page_token, token_file
 from tests.app.harness import BOUND_S, Model
 
 COFFEE_ON = '[turn_on(name="coffee machine")]'

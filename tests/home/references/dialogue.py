@@ -16,7 +16,7 @@ from edgevox.home.references.references import References
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
-from tests.home.conftest import NOW, Bench
+from tests.home.conftest import Bench
 
 Call: TypeAlias = tuple[str, dict[str, Any]]
 
@@ -31,7 +31,7 @@ class Dialogue:
         self._agrees = agrees
         self.log = EffectLog(bench.clock)
         recent = (self.log, bench.executor, bench.home.house, bench.timers, bench.alarms)
-        clauses = CommandClauses(bench.executor, bench.home.house, bench.timers, lambda: NOW)
+        clauses = CommandClauses(bench.executor, bench.home.house, bench.timers, bench.alarms)
         self.agent = LLMAgent(
             "test",
             tools=bench.executor,

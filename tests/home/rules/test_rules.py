@@ -10,6 +10,7 @@ from edgevox.agents import AgentResult, Agreement, LLMAgent
 from edgevox.core.turn import Turn
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.catalogue import catalogue, rule_catalogue
+from edgevox.home.references.effects import EffectLog
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
 from tests.home.conftest import Bench
@@ -27,7 +28,9 @@ class Talk:
         self.agent = LLMAgent(
             "test",
             tools=bench.executor,
-            hooks=assistant_hooks(bench.executor, bench.home, bench.timers, bench.alarms),
+            hooks=assistant_hooks(
+                bench.executor, bench.home, bench.timers, bench.alarms, bench.watches, EffectLog(bench.clock)
+            ),
             model=self.model,
             parsers=("hermes",),
             offered=tuple(catalogue()),

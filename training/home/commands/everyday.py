@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from training.home import state_questions
 from training.home.commands import alarms, chores, lists, media, timers
-from training.home.commands.several import is_plain_order
 from training.home.device_questions import on_or_off
 from training.home.lexicon import vocabulary
 from training.home.lexicon.devices import COVERS
 from training.home.lexicon.values import duration, hour, moment
 from training.home.lexicon.vocabulary import GROCERIES, PEOPLE, QUERIES, errand, in_area
+from training.home.phrasing import is_plain_order
 from training.home.speaker import Request, Speaker, make_request
 from training.home.templates import Grammar, home_call
 
