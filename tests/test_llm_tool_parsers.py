@@ -196,6 +196,19 @@ def test_nothing_is_shown_of_a_call_that_is_not_offered() -> None:
     assert not parser.finish().deltas
 
 
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_call_that_is_cut_shows_no_syntax(name: str) -> None:
+    written = DETECTORS[name]().render((ToolCall("call00001", "set_timer", '{"minutes": 3}'),))
+    for size in range(1, len(written)):
+        parser = StreamingToolParser((name,), tools())
+        assert parser.feed(written[:size]).text + parser.finish(is_cut=True).text == ""
+
+
+def test_text_that_is_cut_stays() -> None:
+    parser = StreamingToolParser((), tools())
+    assert parser.feed("It is 3 o'clo").text + parser.finish(is_cut=True).text == "It is 3 o'clo"
+
+
 def test_a_finished_parser_takes_no_more() -> None:
     parser = StreamingToolParser()
     parser.feed("Hello")

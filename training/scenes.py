@@ -22,10 +22,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from training import no_call
 from training.asr_noise import simulate_asr
 from training.held_out import is_held_out
+from training.home.commands.everyday import addressed, elsewhere
 from training.home.dialogues import (
     clarification,
     failed_call_dialogue,
@@ -49,6 +51,7 @@ from training.home.sampling import (
 )
 from training.home.speaker import Request
 from training.no_call import SmallTalk, load_small_talk, make_remark
+from training.overheard import half_sentence, overheard, talk_of_others
 from training.types import Call, Dialogue, Line, Scene, write_calls
 
 _ONLY_OTHERS_SHARE = 0.15
@@ -60,13 +63,16 @@ _SCENE_CHARS = 2_000 * 3.6
 _MOST_DIALOGUES = 24
 _FOR_TWO_SHARE = 0.06
 _OTHER_REASON_SHARE = 0.1
+_ADDRESSED_SHARE = 0.05
 
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 60.0, "several": 9.6, "other": 28.5, "others": 2.0, "refusal": 12.0,
-    "question": 4.5, "talk": 6.5, "history": 8.0,
-    "result": 4.0, "repair": 1.6, "mention": 1.2, "aside": 6.5,
+    "home": 100.0, "several": 18.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "question": 4.5, "talk": 6.5, "history": 13.0,
+    "result": 4.0, "repair": 1.6, "mention": 2.4, "aside": 6.5,
+    "half": 10.0, "overheard": 8.0, "others_talk": 6.0,
+    "elsewhere": 2.5,
 }  # fmt: skip
 
 
@@ -79,6 +85,8 @@ _OTHER_MIX = {
     "repair": 3.0,
     "history": 4.0,
     "aside": 14.0,
+    "overheard": 3.0,
+    "others_talk": 3.0,
 }
 
 
@@ -129,6 +137,8 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
     match kind:
         case "home":
             made = request(stage.rng, stage.speaker, stage.home_tools)
+            if made is not None and stage.rng.random() < _ADDRESSED_SHARE:
+                made = replace(made, text=addressed(stage.speaker(), made.text))
             return None if made is None else single_turn(stage.rng, made, "home")
         case "several":
             made = several_requests(stage.speaker, stage.home_tools)
@@ -157,8 +167,26 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
                 return _small_talk(stage, "mention")
             text, answer = no_call.mention(stage.speaker())
             return _spoken(stage, "mention", text, ".", answer)
+        case "half":
+            made = request(stage.rng, stage.speaker, stage.home_tools)
+            return _not_for_it(stage, kind, half_sentence(stage.speaker(), made) if made else None)
+        case "elsewhere":
+            text, form, answer = elsewhere(stage.speaker())
+            return (
+                None
+                if RIVALS & {tool.theme for tool in stage.other_tools}
+                else _spoken(stage, kind, text, form, answer)
+            )
+        case "overheard":
+            return _not_for_it(stage, kind, overheard(stage.speaker()))
+        case "others_talk":
+            return _not_for_it(stage, kind, talk_of_others(stage.speaker(), other_tools=bool(stage.others)))
         case _:
             raise AssertionError(kind)
+
+
+def _not_for_it(stage: SceneContext, category: str, spoken: tuple[str, str] | None) -> Dialogue | None:
+    return None if spoken is None else _spoken(stage, category, spoken[0], ".", spoken[1])
 
 
 def _spoken(stage: SceneContext, category: str, text: str, form: str, answer: str) -> Dialogue:

@@ -63,7 +63,10 @@ class AgentResult:
 
     def as_json(self) -> JsonObject:
         """The JSON form for the CLI and the control socket."""
-        calls = [{"id": call.id, "name": call.name, "arguments": json.loads(call.arguments)} for call in self.calls]
+        calls = [
+            {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments), "summary": call.summary}
+            for call in self.calls
+        ]
         return {"reply": self.reply, "tool_calls": calls, "finish_reason": self.finish_reason}
 
 

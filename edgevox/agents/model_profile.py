@@ -104,7 +104,7 @@ class Reply:
                         delta = parser.feed(reply.text)
                     case ChatDone():
                         self.done = reply
-                        delta = parser.finish()
+                        delta = parser.finish(is_cut=reply.finish_reason == "length")
                     case _:
                         assert_never(reply)
                 for written in delta.deltas:

@@ -15,6 +15,7 @@ from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
+from edgevox.core.words import past_tense
 from edgevox.llm.hooks_slm.result_text import outcome_sentence
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.tools.calls import ResolvedCall
@@ -153,6 +154,7 @@ class ToolLoop:
                     code=result.code,
                     elapsed_s=result.elapsed_s,
                     content=result.content,
+                    summary=call.summary if result.is_error else past_tense(call.summary),
                 )
             )
         state.results += results
@@ -190,7 +192,13 @@ class ToolLoop:
                     passed.append(resolved)
                     call = resolved.call
                     self.publish(
-                        ToolStarted(turn_id=turn.id, call_id=call.id, name=call.name, arguments=call.arguments)
+                        ToolStarted(
+                            turn_id=turn.id,
+                            call_id=call.id,
+                            name=call.name,
+                            arguments=call.arguments,
+                            summary=call.summary,
+                        )
                     )
             resolved_calls.append(resolved.call)
         for result in await self.executor.dispatch_all(

@@ -11,7 +11,6 @@ from edgevox.config import Settings
 from edgevox.core.events import Publish
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
-from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.policy import LOCAL, Caller
 
@@ -76,7 +75,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=toolbox.mcp.offered if toolbox and toolbox.mcp.reports() else None,
-            hooks=(*default_slm_hooks(toolbox.registry.only_reads), *toolbox.hooks_in(room)) if toolbox else None,
+            hooks=toolbox.hooks_in(room) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,

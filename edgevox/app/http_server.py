@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from rich.console import Console
 
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings
+from edgevox.core import events
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Tokens, token_file
 from edgevox.server.http.listener import certificate_of, http_listener, is_exposed
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncIterator[str]:
+    """Serve a started runtime that has no microphone, and yield the URL. Raises ConfigError.
+
+    Clients are told of its alarms, and its delayed commands run as turns of the local room, whose questions are
+    answered over HTTP.
+    """
+    pipeline = runtime.pipeline(conversation=runtime.conversation())
+    async with AsyncExitStack() as running:
+        url = await running.enter_async_context(run_http_server(runtime, console))
+        if runtime.home_context.toolbox is not None:
+            # Evaluates the long system prompt and stores it on disk before the first request.
+            pipeline.start_idle_work()
+        if alarm_player := runtime.alarm_player(pipeline):
+            running.enter_context(runtime.bus.listening(partial(_report_alarm, console)))
+            await running.enter_async_context(alarm_player.running())
+        yield url
+
+
+def _report_alarm(console: Console, event: events.Event) -> None:
+    """Print what rings and what delayed commands answer; the log has no words of it."""
+    match event:
+        case events.RingStarted(kind=kind, text=text, late_s=late_s):
+            log.info("a %s is due, %.0f s late", kind, late_s)
+            console.print(text, markup=False, soft_wrap=True)
+        case events.RingEnded(kind=kind, how=how):
+            log.info("the %s ended: %s", kind, how)
+        case events.RingTrouble(error=error, hint=hint):
+            log.error("%s (%s)", error, hint)
+        case events.ConfirmationDecided(granted=False, why=why):
+            log.warning("a delayed command was not run: %s", why)
+        case events.TurnEnded(turn_id=turn_id, outcome=outcome, reply=reply):
+            log.info("turn %s of a delayed command was %s", turn_id, outcome)
+            console.print(reply, markup=False, soft_wrap=True)
+        case _:
+            pass
 
 
 @asynccontextmanager

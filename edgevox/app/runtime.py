@@ -168,6 +168,7 @@ class AssistantRuntime:
         )
         if conversation is not None:
             self.voice_sessions.pipelines.append(pipeline)
+            self.voice_sessions.local = pipeline
         return pipeline
 
     def voice_loop(
@@ -249,6 +250,7 @@ class AssistantRuntime:
             record=TurnMetricsRecorder(self.records.log),
             keep=self.records.log,
             confirmation=self.voice_sessions.confirmation,
+            local_confirmation=lambda: local.confirmation if (local := self.voice_sessions.local) else None,
             session_factory=self.voice_sessions.session_factory(self.bus),
             dashboard=DashboardData(
                 self.settings,

@@ -16,10 +16,9 @@ from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tool
 from edgevox.home.alarms.alarms import ALARMS_FILE
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.backends.factory import open_home
-from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.room import SpeakerRoom
-from edgevox.home.references.effects import EffectLog, EffectRecorder
-from edgevox.home.references.references import References
+from edgevox.home.references.effects import EffectLog
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.transcribe import TOOL_NAME as TRANSCRIBE_TOOL
@@ -99,10 +98,9 @@ class Toolbox:
 
     @property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the home, and those of the running plugins; valid after `start`."""
-        clauses = CommandClauses(self.executor, self.home.house, self.timers, self.alarms.now)
-        recent = (self.effects, self.executor, self.home.house, self.timers, self.alarms)
-        return (References(*recent), clauses, EffectRecorder(*recent), *self.plugins.hooks)
+        """The hooks of the assistant, and those of the running plugins; valid after `start`."""
+        own = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.effects)
+        return (*own, *self.plugins.hooks)
 
     def hooks_in(self, room: str) -> tuple[Hook, ...]:
         """The hooks for a speaker in `room`; "" where that is unknown."""

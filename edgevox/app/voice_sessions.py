@@ -64,7 +64,7 @@ _MARGIN_S = 0.2
 class VoiceSessionManager:
     """Builds pipelines, and opens voice sessions of remote clients; `conversation` gives a history by its name.
 
-    Alarms do not ring in a session, and no wake word is needed: the client has pressed a button.
+    No wake word is needed in a session: the client has pressed a button. Alarms are silent there, but can be stopped.
     """
 
     settings: Settings
@@ -76,6 +76,8 @@ class VoiceSessionManager:
     voice: Callable[[], dialogue.Synthesizer]
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
     """The pipelines of the open sessions, and the local one."""
+    local: dialogue.Pipeline | None = None
+    """The pipeline of the local room, in which alarms ring and delayed commands run."""
 
     def session_factory(self, bus: Bus) -> VoiceSessionFactory:
         """Return the session factory for the server; `bus` has the events of the local room."""
@@ -102,6 +104,7 @@ class VoiceSessionManager:
             caller=session.caller,
             confirm=session.confirm,
             room=session.room,
+            alarm_state=self.local.alarm_state if self.local else None,
         )
         audio = self.settings.audio
         self.pipelines.append(pipeline)

@@ -110,12 +110,12 @@ class Command:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments and actions; parsed arguments have the function to call as `run`."""
-        parser.set_defaults(run=self._run)
+        parser.set_defaults(run=self._run or (lambda _args, _context: parser.print_help()))
         for add in self._arguments:
             add(parser)
         if self._actions:
             names = "|".join(action.name for action in self._actions)
-            actions = parser.add_subparsers(required=True, metavar=names)
+            actions = parser.add_subparsers(metavar=names)
             for action in self._actions:
                 action.add_to(actions.add_parser(action.name, help=action.summary, description=action.summary))
 

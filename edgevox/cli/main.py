@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import difflib
+import io
 import os
 import signal
 import sys
@@ -13,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from edgevox import __version__
 from edgevox.cli.command import INTERRUPTED, CommandEntry, find_commands
-from edgevox.core.errors import EdgevoxError
+from edgevox.core.errors import ConfigError, EdgevoxError
 
 BROKEN_PIPE = 141
 
@@ -31,6 +33,9 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; SystemExit is the only exception that leaves."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may not know every character
     try:
         return _run(words)
     except EdgevoxError as error:
@@ -49,14 +54,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     commands = find_commands()
-    parser = _overview(commands)
-    if not words or words[0].startswith("-"):
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    if not words or words[0] in ("-h", "--help", "--version"):
+        parser = _overview(commands)
         parser.parse_args(words)
         parser.print_help()
         return 0
     name = words[0]
     if name not in commands:
-        parser.parse_args(words)  # exits with the list of commands
+        raise _unknown_command(words, commands)
     command = commands[name].load()
     # Imported here to keep `edgevox --help` fast.
     from edgevox.cli.context import Context
@@ -67,6 +74,15 @@ def _run(words: list[str]) -> int:
     args = command_parser.parse_args(words[1:])
     exit_code: int | None = args.run(args, Context(flags=_settings_of(args)))
     return exit_code or 0
+
+
+def _unknown_command(words: Sequence[str], commands: Mapping[str, CommandEntry]) -> ConfigError:
+    if words[0].startswith("-"):
+        name = next((word for word in words if word in commands), "COMMAND")
+        return ConfigError(f"{words[0]} is an option of a command", hint=f"write edgevox {name} {words[0]} …")
+    near = difflib.get_close_matches(words[0], commands, n=1)
+    hint = f"did you mean edgevox {near[0]}?" if near else "edgevox --help lists the commands"
+    return ConfigError(f"there is no command {words[0]}", hint=hint)
 
 
 def _raise_on_ctrl_c() -> None:

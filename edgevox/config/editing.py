@@ -125,3 +125,17 @@ def save_changes(settings: Settings, folders: Folders, changes: Mapping[str, obj
         by_section[section][key] = value
     for section, values in by_section.items():
         update_config_file(folders.config_file, section, values)
+
+
+def save_setting(settings: Settings, folders: Folders, setting: Setting, text: str) -> None:
+    """Write one setting, given as text, to the settings file.
+
+    Raises ValueError for an invalid value, and ConfigError if the file cannot be changed. Blocks.
+    """
+    if reason := reason_not_editable(settings, setting.name):
+        raise ValueError(f"{setting.name}: {reason}")
+    # JSON turns a path into a text, and a tuple into a list.
+    value = json.loads(json.dumps(setting.from_text(text), default=str))
+    if value is None or isinstance(value, dict):
+        raise ValueError(f"{setting.name} is a table: write it into the file by hand")
+    update_config_file(folders.config_file, setting.section, {setting.name.rpartition(".")[2]: value})

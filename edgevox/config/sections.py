@@ -173,7 +173,7 @@ class ServerSettings(Section):
     max_body_bytes: int = key(2_000_000, "the largest request body", ge=1_000)
     max_audio_bytes: int = key(25_000_000, "the largest audio file", ge=1_000)
     max_audio_s: float = key(600.0, "the longest audio file", gt=0, le=86_400)
-    max_messages: int = key(1_000, "the most messages in one conversation", ge=1)
+    max_messages: int = key(500, "the most messages and tool calls in one conversation", ge=1)
     max_tools: int = key(128, "the most tools in one request", ge=0)
     max_waiting: int = key(16, "requests that may wait for the model; more are rejected", ge=0, le=1_000)
     max_audio_waiting: int = key(4, "audio files that may wait for transcription; more are rejected", ge=0, le=1_000)

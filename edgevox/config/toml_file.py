@@ -58,19 +58,20 @@ def read_toml(path: Path) -> TomlFile | None:
         ) from error
 
 
-Value: TypeAlias = str | int | float | bool
+Value: TypeAlias = str | int | float | bool | list[str]
 
 _HEADER = re.compile(r"\s*\[")
 
 
 def update_config_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
-    """Write values into one section of the file, which is created if missing. Raises ConfigError."""
+    """Write values into one section of the file, or above all sections for ""; creates the file. Raises ConfigError."""
     old = read_toml(path)
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
     # Refuse an edit whose result differs from the intended one, whatever the layout of the file.
     try:
-        is_safe = tomllib.loads(new_text) == table | {section: table.get(section, {}) | values}
+        changed = {section: table.get(section, {}) | values} if section else dict(values)
+        is_safe = tomllib.loads(new_text) == table | changed
     except tomllib.TOMLDecodeError:
         is_safe = False
     if not is_safe:
@@ -88,7 +89,7 @@ def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
     """The text with these values in the section, replacing existing or commented-out lines."""
     lines = text.splitlines()
     names_section = re.compile(rf"\s*\[\s*{section}\s*\]")
-    header = next((number for number, line in enumerate(lines) if names_section.match(line)), None)
+    header = next((number for number, line in enumerate(lines) if names_section.match(line)), None) if section else -1
     if header is None:
         lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
         header = len(lines) - 1

@@ -127,21 +127,26 @@ class ToolCallWritten(TurnEvent):
 
 
 class ToolStarted(TurnEvent):
-    """A tool was called; `arguments` is JSON text."""
+    """A tool was called; `arguments` is JSON text, `summary` what it does in words ("Unlock front door")."""
 
     call_id: str
     name: str
     arguments: str
+    summary: str = ""
 
 
 class ToolFinished(TurnEvent):
-    """A tool returned; `content` is what the model reads, `code` the error code or None."""
+    """A tool returned; `content` is what the model reads, `code` the error code or None.
+
+    `summary` is what was done ("Unlocked front door"), or with a `code` what was asked for.
+    """
 
     call_id: str
     name: str
     code: str | None
     elapsed_s: float
     content: str = ""
+    summary: str = ""
 
 
 class ConfirmationRequired(TurnEvent):

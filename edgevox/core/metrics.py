@@ -70,6 +70,8 @@ class TurnMetrics:
     instant_word: str = ""
     """The built-in command that ended the turn, or was all of it."""
     stages: tuple[StageSpan, ...] = field(default=())
+    calls: tuple[str, ...] = ()
+    """What the tools did, in words."""
 
     @property
     def timings_ms(self) -> dict[str, float]:
@@ -131,6 +133,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         transcribed_early_ms=_transcribed_early_ms(history),
         instant_word=next((event.word for event in history if isinstance(event, events.InstantWordHeard)), ""),
         stages=tuple(_spans(history, started.at_s)),
+        calls=tuple(event.summary for event in history if isinstance(event, events.ToolFinished) and event.summary),
     )
 
 
@@ -270,7 +273,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _without_text(record: TurnMetrics) -> TurnMetrics:
-    return dataclasses.replace(record, heard="", reply="")
+    return dataclasses.replace(record, heard="", reply="", calls=())
 
 
 def _lines(path: Path) -> list[str]:
@@ -294,6 +297,6 @@ def _parse(line: str) -> TurnMetrics | None:
     try:
         values = json.loads(line)
         stages = tuple(StageSpan(**stage) for stage in values.pop("stages"))
-        return TurnMetrics(**values, stages=stages)
+        return TurnMetrics(**values | {"calls": tuple(values.get("calls", ()))}, stages=stages)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

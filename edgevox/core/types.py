@@ -96,11 +96,12 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model made; `arguments` is JSON text."""
+    """A call that a model made; `arguments` is JSON text, `summary` what it does in words ("Unlock front door")."""
 
     id: str
     name: str
     arguments: str
+    summary: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

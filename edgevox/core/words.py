@@ -44,6 +44,33 @@ def ordinal(number: int) -> str:
     return f"{number}{'th' if 11 <= number % 100 <= 13 else ending}"
 
 
+_PAST = {
+    "set": "set", "send": "sent", "run": "ran", "tell": "told", "put": "put", "get": "got", "find": "found",
+    "go": "went", "cancel": "cancelled", "write": "wrote", "read": "read", "make": "made", "begin": "began",
+}  # fmt: skip
+_VOWELS = "aeiou"
+
+
+def past_tense(command: str) -> str:
+    """A command as what was done: "Stopped blinds" for "Stop blinds"."""
+    verb, space, rest = command.partition(" ")
+    plain = verb.lower()
+    if not plain:
+        past = ""
+    elif plain in _PAST:
+        past = _PAST[plain]
+    elif plain.endswith("e"):
+        past = f"{plain}d"
+    elif plain[-1:] == "y" and plain[-2:-1] not in _VOWELS:
+        past = f"{plain[:-1]}ied"
+    # One short syllable doubles its consonant: stopped, dimmed, skipped; not opened, cleaned.
+    elif re.fullmatch(r"[^aeiou]+[aeiou][^aeiouwxy]", plain):
+        past = f"{plain}{plain[-1]}ed"
+    else:
+        past = f"{plain}ed"
+    return (past.capitalize() if verb[:1].isupper() else past) + space + rest
+
+
 def word_set(text: str) -> frozenset[str]:
     """The whitespace-separated words of `text`."""
     return frozenset(text.split())

@@ -50,7 +50,7 @@ class Schedule(Protocol):
     def due(self) -> tuple[DueAlarm, ...]: ...
     def announcement(self, due: DueAlarm, now_s: float) -> str: ...
     def snooze(self, due: DueAlarm, minutes: float) -> None: ...
-    def done(self, due: DueAlarm) -> None: ...
+    def done(self, due: DueAlarm) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -264,8 +264,8 @@ class AlarmPlayer:
         try:
             if minutes:
                 await asyncio.to_thread(self._schedule.snooze, due, minutes)
-            else:
-                await asyncio.to_thread(self._schedule.done, due)
+            elif not await asyncio.to_thread(self._schedule.done, due) and how == "obeyed":
+                how = "cancelled"  # another process runs the command
         except StateError as error:
             self._complain(error)
             if how == "snoozed":

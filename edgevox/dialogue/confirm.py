@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from typing import TypeAlias
@@ -98,7 +99,7 @@ class ConfirmationDialog:
     def __init__(self, publish: Publish = lambda _event: None, *, channels: frozenset[Channel] = frozenset()) -> None:
         self.open: OpenQuestion | None = None
         self._publish = publish
-        self._channels = set(channels)
+        self._channels = Counter(channels)
         self._say: Say | None = None
         self._language = ENGLISH
         self._listens = asyncio.Event()
@@ -113,11 +114,11 @@ class ConfirmationDialog:
     @contextmanager
     def answerable(self, channel: Channel) -> Iterator[None]:
         """Accept answers on this channel while the block runs."""
-        self._channels.add(channel)
+        self._channels[channel] += 1
         try:
             yield
         finally:
-            self._channels.discard(channel)
+            self._channels -= Counter([channel])
 
     @contextmanager
     def speaking(self, say: Say, language: str = ENGLISH) -> Iterator[None]:
@@ -156,7 +157,7 @@ class ConfirmationDialog:
         """Ask aloud and read the spoken answer, if voice can answer this question."""
         asked = question.pending.question
         on_screen = question.pending.level == "screen"
-        if on_screen and self._channels == {"voice"}:
+        if on_screen and set(self._channels) == {"voice"}:
             await self._aloud(f"{asked} {_LEFT_ALONE}")
             question.answer(_no(_NOT_BY_VOICE))
             return

@@ -14,12 +14,11 @@ from pydantic import BaseModel, Field, ValidationError
 from edgevox.core.errors import ConfigError
 from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
-from edgevox.home import Alarms, DemoHome, HomeError, HomePrompt, House, Timers, home_tools
-from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
+from edgevox.home.entities import Action, ListItem
+from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
-from edgevox.home.references.effects import EffectLog, EffectRecorder
-from edgevox.home.references.references import References
 from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
@@ -70,13 +69,9 @@ class OfferedTools:
 
     def hooks(self, executor: ToolExecutor) -> tuple[Hook, ...]:
         """Return the assistant's hooks for these tools."""
-        alarms, hooks = Alarms(time.time), default_slm_hooks(executor.registry.only_reads)
         if not self.has_home_tools or self.house is None:
-            return hooks
-        timers = Timers(time.time)
-        recent = (EffectLog(time.time), executor, self._house, timers, alarms)
-        clauses = CommandClauses(executor, self._house, timers, alarms.now)
-        return (*hooks, References(*recent), clauses, EffectRecorder(*recent))
+            return default_slm_hooks(executor.registry.only_reads)
+        return assistant_hooks(executor, _UnchangedHome(self.house), Timers(time.time), Alarms(time.time))
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""
@@ -87,6 +82,25 @@ class OfferedTools:
             for tool in self.registry
         )
         return ToolExecutor(ToolRegistry(tools))
+
+
+class _UnchangedHome:
+    """A home that can only be read, for tools without an effect."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def house(self) -> House:
+        return self._house
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        return action.targets
+
+    async def items(self, list_id: str) -> tuple[ListItem, ...]:
+        return ()
+
+    async def announce(self, message: str) -> None:
+        """Announces nothing."""
 
 
 def _intent(tool: str, house: House, given: JsonObject) -> ResolvedIntent:

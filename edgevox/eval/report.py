@@ -12,8 +12,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from edgevox.eval.expectation import Call
 from edgevox.eval.runner import Result
-from edgevox.eval.suite import AS_RECORDED, Call
+from edgevox.eval.suite import AS_RECORDED
 
 ALL = "all"
 
@@ -46,6 +47,8 @@ class Summary:
     refused: Rate
     spoken: Rate
     state: Rate
+    reply: Rate
+    turns: Rate
     prompt_tokens: int
     generated_tokens: int
     median_ms: int
@@ -72,6 +75,8 @@ def summarise(results: Sequence[Result]) -> Summary:
         refused=_rate(result.score.tool_ok for result in others),
         spoken=_rate(result.score.spoken_ok for result in results),
         state=_rate(result.score.state_ok for result in results),
+        reply=_rate(result.score.reply_ok for result in results),
+        turns=_rate(turn.score.is_right for result in results if result.case.dialogue for turn in result.turns),
         prompt_tokens=_median(result.prompt_tokens for result in answered),
         generated_tokens=_median(result.generated_tokens for result in answered),
         median_ms=_median(times_ms),
@@ -103,6 +108,9 @@ def _median(values: Iterable[float]) -> int:
 
 
 _RATES = ("tool", "exact", "lenient", "valid", "refused", "spoken", "state")
+# Rates that only some suites have, and the share of rows that are right in all of them.
+_EFFECT_RATES = ("reply", "turns")
+_RIGHT = "right"
 # Rates of spoken rows only.
 _SPEECH_RATES = ("word_errors", "asked", "asked_right")
 # Headings and fields of the table.
@@ -190,7 +198,11 @@ def _calls(calls: Sequence[Call]) -> str:
 
 def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]], *, has_speech: bool) -> Table:
     has_models = len(by_model) > 1
-    columns = {"rows": "rows", **(_SPEECH_COLUMNS if has_speech else {}), **{name: name for name in _RATES}, **_COSTS}
+    summaries = [summary for groups in by_model.values() for summary in groups.values()]
+    rates = [*_RATES, *(name for name in _EFFECT_RATES if any(getattr(summary, name).of for summary in summaries))]
+    if not has_speech and len(rates) > len(_RATES):
+        rates.append(_RIGHT)
+    columns = {"rows": "rows", **(_SPEECH_COLUMNS if has_speech else {}), **{name: name for name in rates}, **_COSTS}
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in (suite, *(["model"] if has_models else [])):
         table.add_column(Text(name), no_wrap=True)
@@ -208,10 +220,10 @@ def _table(suite: str, by_model: Mapping[str, Mapping[str, Summary]], *, has_spe
 
 def _summary_facts(summary: Summary) -> dict[str, Any]:
     facts = dataclasses.asdict(summary)
-    for name in _SPEECH_RATES:
+    for name in (*_SPEECH_RATES, *_EFFECT_RATES):
         if not getattr(summary, name).of:
             del facts[name]
-    for name in facts.keys() & {"right", *_SPEECH_RATES, *_RATES}:
+    for name in facts.keys() & {_RIGHT, *_SPEECH_RATES, *_EFFECT_RATES, *_RATES}:
         rate: Rate = getattr(summary, name)
         facts[name] = {"share": round(rate.ok / rate.of, 4) if rate.of else None, "of": rate.of}
     return facts
@@ -233,6 +245,8 @@ def _result_facts(result: Result) -> dict[str, Any]:
     if result.case.spoken is not None:
         facts["spoken"] = dataclasses.asdict(result.case.spoken)
         facts["asked"] = result.asks_first
+    if result.turns:
+        facts["turns"] = [{**dataclasses.asdict(turn), "right": turn.score.is_right} for turn in result.turns]
     if result.error is not None:
         facts["error"] = result.error
     return facts

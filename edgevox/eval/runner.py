@@ -4,24 +4,43 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.tool_loop import Agreement
 from edgevox.core.errors import InvalidArguments, ModelError, ToolDenied
 from edgevox.core.events import Event, ModelFinished
+from edgevox.core.hooks import Hook
+from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
-from edgevox.eval.scoring import ModelAnswer, NormalizeText, Score, plain_text, score
-from edgevox.eval.suite import Call, Case
+from edgevox.eval.expectation import Call
+from edgevox.eval.live_home import HomeSetup, LiveHome, changes, has_effects
+from edgevox.eval.scoring import ModelAnswer, Score, score, score_dialogue, score_turn
+from edgevox.eval.suite import Case
+from edgevox.eval.values import NormalizeText, plain_text
+from edgevox.home import HomePrompt
 from edgevox.home.prompt import MAX_ENTITIES
-from edgevox.tools import ToolRegistry
+from edgevox.tools import PendingConfirmation, ToolExecutor, ToolRegistry
 from edgevox.tools.calls import read_arguments
 
 # Includes the chat template around the question. Two homes share their tools, but have different prompts.
 _MOST_QUESTION_TOKENS = 128
 _DENIED = ToolDenied.code
 _WRONG = Score(False, False, False, None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """The result of one turn on a home with real tools, and what it changed there."""
+
+    utterance: str
+    calls: tuple[Call, ...]
+    reply: str
+    score: Score
+    changes: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +60,7 @@ class Result:
     was_cached: bool
     error: str | None = None
     asks_first: bool | None = None
+    turns: tuple[TurnResult, ...] = ()
 
 
 async def run_cases(
@@ -58,40 +78,73 @@ async def run_cases(
     """
     order = {offer: number for number, offer in enumerate(dict.fromkeys(case.offer for case in cases))}
     for case in sorted(cases, key=lambda case: order[case.offer]):
-        counter = _TokenCounter()
-        executor = case.offer.executor(case.results)
-        agent = LLMAgent(
-            "eval",
-            instructions=case.offer.home_prompt(max_things=max_things, before=instructions),
-            tools=executor,
-            hooks=case.offer.hooks(executor),
-            tool_choice_policy=model.policy,
-            model=model.model,
-            parsers=model.parsers,
-            sampling=model.sampling,
-            stop=model.stop,
-            thinking=model.thinking,
-            tools_as=model.tools_as,
-            publish=counter.note,
-        )
-        started_s = time.monotonic()
+        prompt = case.offer.home_prompt(max_things=max_things, before=instructions)
+        if case.setup is None:
+            yield await _run_once(model, case, prompt, normal)
+        else:
+            yield await _run_dialogue(model, case, case.setup, prompt, normal)
+
+
+async def _run_once(model: ModelProfile, case: Case, prompt: HomePrompt, normal: NormalizeText) -> Result:
+    """Run a case whose tools have no effect."""
+    counter = _TokenCounter()
+    executor = case.offer.executor(case.results)
+    agent = _agent(model, prompt, executor, case.offer.hooks(executor), counter)
+    try:
+        given = await counter.timed(agent, case.utterance, executor.registry)
+    except ModelError as error:
+        return _failed(case, error)
+    return counter.result(case, given, await score(case, given, normal))
+
+
+async def _run_dialogue(
+    model: ModelProfile, case: Case, setup: HomeSetup, prompt: HomePrompt, normal: NormalizeText
+) -> Result:
+    """Run the turns of a case in one conversation, on one home with real tools."""
+    counter = _TokenCounter()
+    live = LiveHome(setup, case.offer.own_tools)
+    agent = _agent(model, prompt, live.executor, live.hooks(), counter)
+    before, turns = await live.snapshot(), []
+    for turn in case.turns:
         try:
-            answer = await agent.run(case.utterance)
+            given = await counter.timed(agent, turn.utterance, live.executor.registry)
         except ModelError as error:
-            yield Result(case, (), "", _WRONG, 0.0, 0, 0, was_cached=False, error=error.message)
-            continue
-        ms = (time.monotonic() - started_s) * 1000
-        given = _answer_of(answer, executor.registry)
-        yield Result(
-            case=case,
-            calls=given.calls,
-            reply=given.reply,
-            score=await score(case, given, normal),
-            ms=ms,
-            prompt_tokens=counter.prompt_tokens,
-            generated_tokens=counter.generated_tokens,
-            was_cached=counter.was_cached,
-        )
+            return _failed(case, error)
+        after = await live.snapshot()
+        is_as_expected = has_effects(turn.expect, before, after, setup.now)
+        verdict = score_turn(turn.expect, given, has_effects=is_as_expected, normal=normal)
+        turns.append(TurnResult(turn.utterance, given.calls, given.reply, verdict, changes(before, after)))
+        before = after
+    return counter.result(case, given, score_dialogue([turn.score for turn in turns]), tuple(turns))
+
+
+def _agent(
+    model: ModelProfile, prompt: HomePrompt, executor: ToolExecutor, hooks: Sequence[Hook], counter: _TokenCounter
+) -> LLMAgent:
+    return LLMAgent(
+        "eval",
+        instructions=prompt,
+        tools=executor,
+        hooks=hooks,
+        tool_choice_policy=model.policy,
+        model=model.model,
+        parsers=model.parsers,
+        sampling=model.sampling,
+        stop=model.stop,
+        thinking=model.thinking,
+        tools_as=model.tools_as,
+        confirm=_agree,
+        publish=counter.note,
+    )
+
+
+async def _agree(_pending: PendingConfirmation, _turn: Turn) -> Agreement:
+    """Give every confirmation, so that a wrong call is never hidden by the question before it."""
+    return Agreement(granted=True, channel="keyboard")
+
+
+def _failed(case: Case, error: ModelError) -> Result:
+    return Result(case, (), "", _WRONG, 0.0, 0, 0, was_cached=False, error=error.message)
 
 
 class _TokenCounter:
@@ -101,6 +154,30 @@ class _TokenCounter:
         self.prompt_tokens = 0
         self.generated_tokens = 0
         self.was_cached = False
+        self._ms = 0.0
+        self._turns = 0
+
+    async def timed(self, agent: LLMAgent, utterance: str, tools: ToolRegistry) -> ModelAnswer:
+        """Run a turn and count its time. Raises ModelError."""
+        started_s = time.monotonic()
+        answer = await agent.run(utterance)
+        self._ms += (time.monotonic() - started_s) * 1000
+        self._turns += 1
+        return _answer_of(answer, tools)
+
+    def result(self, case: Case, given: ModelAnswer, verdict: Score, turns: tuple[TurnResult, ...] = ()) -> Result:
+        """Return the result of a case; `ms` is the mean of its turns, calls and reply are those of the last."""
+        return Result(
+            case=case,
+            calls=given.calls,
+            reply=given.reply,
+            score=verdict,
+            ms=self._ms / self._turns,
+            prompt_tokens=self.prompt_tokens,
+            generated_tokens=self.generated_tokens,
+            was_cached=self.was_cached,
+            turns=turns,
+        )
 
     def note(self, event: Event) -> None:
         if not isinstance(event, ModelFinished):

@@ -1,114 +1,22 @@
-"""Compares an answer with the expectation of its case: calls, validity, reply, and state of the demo home.
-
-Texts are compared by words, ignoring case and articles; numbers by value.
-"""
+"""Compares an answer with the expectation of its case: calls, validity, reply, and state of the demo home."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from edgevox.core.types import ToolCall
+from edgevox.eval.expectation import ITEMS, STATE, Call, Expectation
 from edgevox.eval.offered_tools import TALK, bound_home_tools
-from edgevox.eval.suite import Call, Case
+from edgevox.eval.reply_check import matches_reply
+from edgevox.eval.suite import Case
+from edgevox.eval.values import NormalizeText, plain_text, same_calls, same_tools, same_value
 from edgevox.home import DemoHome
 from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tts.sentences import MAX_CHARS, SentenceSplitter
-
-NormalizeText: TypeAlias = Callable[[str], str]
-"""Maps texts that count as equal to one spelling."""
-
-DOMAIN = "domain"
-ARTICLES = frozenset({"the", "a", "an", "my"})
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-
-
-def plain_text(text: str) -> str:
-    """Remove case, articles and final punctuation."""
-    words = text.replace("’", "'").casefold().strip(" .,!?").split()
-    kept = [word for word in words if word not in ARTICLES]
-    return " ".join(kept or words)
-
-
-def same_tools(wanted: Sequence[Call], made: Sequence[Call], *, ordered: bool) -> bool:
-    """Return whether the same tools were called equally often."""
-    names, made_names = [call.name for call in wanted], [call.name for call in made]
-    return names == made_names if ordered else sorted(names) == sorted(made_names)
-
-
-def same_calls(
-    wanted: Sequence[Call],
-    made: Sequence[Call],
-    *,
-    ordered: bool,
-    lenient_domain: bool = False,
-    normal: NormalizeText = plain_text,
-) -> bool:
-    """Return whether calls and arguments are equal.
-
-    With `lenient_domain` the domain counts only where both sides give it.
-    """
-    if not same_tools(wanted, made, ordered=ordered):
-        return False
-    orders = [tuple(made)] if ordered else itertools.permutations(made)
-    return any(
-        all(
-            one.name == other.name
-            and same_arguments(one.arguments, other.arguments, lenient_domain=lenient_domain, normal=normal)
-            for one, other in zip(wanted, order, strict=True)
-        )
-        for order in orders
-    )
-
-
-def same_arguments(
-    wanted: Mapping[str, Any],
-    made: Mapping[str, Any],
-    *,
-    lenient_domain: bool = False,
-    normal: NormalizeText = plain_text,
-) -> bool:
-    """Return whether all arguments are equal; null is the same as missing."""
-    one = {slot: value for slot, value in wanted.items() if value is not None}
-    other = {slot: value for slot, value in made.items() if value is not None}
-    if lenient_domain and (DOMAIN not in one or DOMAIN not in other):
-        one.pop(DOMAIN, None)
-        other.pop(DOMAIN, None)
-    return one.keys() == other.keys() and all(same_value(one[slot], other[slot], normal) for slot in one)
-
-
-def same_value(wanted: object, made: object, normal: NormalizeText = plain_text) -> bool:
-    """Return whether two JSON values are equivalent: "20" equals 20 and 20.0; lists are ordered."""
-    match wanted, made:
-        case Mapping(), Mapping():
-            return same_arguments(wanted, made, normal=normal)
-        case list(), list():
-            return len(wanted) == len(made) and all(
-                same_value(one, other, normal) for one, other in zip(wanted, made, strict=True)
-            )
-        case (Mapping() | list(), _) | (_, Mapping() | list()):
-            return False
-        case bool(), bool():
-            return wanted is made
-        case str(), str() if normal(wanted) == normal(made):
-            return True
-        case _:
-            return _plain(wanted) == _plain(made)
-
-
-def _plain(value: object) -> float | str:
-    match value:
-        case bool():
-            return str(value).casefold()
-        case int() | float():
-            return float(value)
-        case _:
-            text = str(value).strip().casefold()
-            return float(text) if _NUMBER.fullmatch(text) else text
 
 
 def word_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> int:
@@ -120,9 +28,6 @@ def word_errors(reference: Sequence[str], hypothesis: Sequence[str]) -> int:
             best = min(row[j] + 1, row[j - 1] + 1, diagonal + (expected != got))
             diagonal, row[j] = row[j], best
     return row[-1]
-
-
-STATE, ITEMS = "state", "items"
 
 
 async def reaches_demo_state(wanted: Mapping[str, Mapping[str, Any]], calls: Sequence[Call]) -> bool:
@@ -166,9 +71,9 @@ class ModelAnswer:
 class Score:
     """Each field is None where the case does not test it.
 
-    If no call is expected, `tool_ok` and `args_ok` mean that none was made. `lenient_ok` is `args_ok`
-    ignoring a domain that only one side gives. `valid` covers all calls, including rejected ones that the
-    model corrected.
+    If no call is expected, `tool_ok` and `args_ok` mean that none was made. `lenient_ok` is `args_ok` ignoring a domain
+    that only one side gives. `state_ok` covers all effects: states, lists, and what is scheduled. `valid` covers all
+    calls, including rejected ones that the model corrected.
     """
 
     tool_ok: bool | None
@@ -177,20 +82,41 @@ class Score:
     valid: bool | None
     spoken_ok: bool | None
     state_ok: bool | None
+    reply_ok: bool | None = None
 
     @property
     def is_right(self) -> bool:
-        """Whether calls and effects are correct; a domain may be left out."""
-        return self.lenient_ok is not False and self.state_ok is not False
+        """Whether calls, effects and reply are correct; a domain may be left out."""
+        return False not in (self.lenient_ok, self.state_ok, self.reply_ok)
 
 
 async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_text) -> Score:
-    """Score an answer."""
-    expect = case.expect
-    acting = [call for call in given.calls if call.name not in TALK]
+    """Score an answer whose calls had no effect; the expected state is compared by making them again."""
+    state_ok = await reaches_demo_state(case.expect.state, _acting(given)) if case.expect.state else None
+    return _score(case.expect, given, state_ok, normal)
+
+
+def score_turn(expect: Expectation, given: ModelAnswer, *, has_effects: bool, normal: NormalizeText) -> Score:
+    """Score a turn on a home with real tools, where `has_effects` says whether its effects are the expected ones."""
+    compares_effects = expect.state or expect.needs_home
+    return _score(expect, given, has_effects if compares_effects else None, normal)
+
+
+def score_dialogue(turns: Sequence[Score]) -> Score:
+    """Return the score of a dialogue: each part is right if it is right in every turn that tests it."""
+    parts = {part.name: [getattr(turn, part.name) for turn in turns] for part in fields(Score)}
+    known = {name: [verdict for verdict in verdicts if verdict is not None] for name, verdicts in parts.items()}
+    return Score(**{name: all(verdicts) if verdicts else None for name, verdicts in known.items()})
+
+
+def _acting(given: ModelAnswer) -> list[Call]:
+    return [call for call in given.calls if call.name not in TALK]
+
+
+def _score(expect: Expectation, given: ModelAnswer, state_ok: bool | None, normal: NormalizeText) -> Score:
     tool_ok = args_ok = lenient_ok = None
     if expect.no_call:
-        tool_ok = args_ok = lenient_ok = not acting
+        tool_ok = args_ok = lenient_ok = not _acting(given)
     elif expect.calls:
         tool_ok = same_tools(expect.calls, given.calls, ordered=expect.ordered)
         args_ok = same_calls(expect.calls, given.calls, ordered=expect.ordered, normal=normal)
@@ -201,7 +127,8 @@ async def score(case: Case, given: ModelAnswer, normal: NormalizeText = plain_te
         lenient_ok=lenient_ok,
         valid=given.is_valid if given.calls else None,
         spoken_ok=is_spoken_sentence(given.reply) if given.is_own_words else None,
-        state_ok=await reaches_demo_state(expect.state, acting) if expect.state else None,
+        state_ok=state_ok,
+        reply_ok=None if expect.reply is None else matches_reply(expect.reply, given.reply),
     )
 
 

@@ -22,9 +22,10 @@ from edgevox.core.types import Audio, SttService
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.eval.offered_tools import OfferedTools
 from edgevox.eval.runner import Result, run_cases
-from edgevox.eval.scoring import ARTICLES, ModelAnswer, score, word_errors
+from edgevox.eval.scoring import ModelAnswer, score, word_errors
 from edgevox.eval.suite import AS_RECORDED, Case, SpokenInput
 from edgevox.eval.synthetic_speech import EvalVoice, Noise, NoiseKind
+from edgevox.eval.values import ARTICLES
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.stt.text_normalizer import words_of

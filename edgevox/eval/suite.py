@@ -5,17 +5,20 @@ docs/guide/evaluation.md describes the format. A row may refer to a recording.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, NaiveDatetime, ValidationError
 
 from edgevox.core.errors import ConfigError, InvalidArguments, describe_faults
 from edgevox.core.types import JsonObject
+from edgevox.eval.expectation import Call, Expectation, Facts, Scheduled
+from edgevox.eval.live_home import NOW, HomeSetup
 from edgevox.eval.offered_tools import OfferedTools, tool_of_schema
 from edgevox.home import Area, DemoHome, Entity, Floor, House
 from edgevox.home.entities import Place
@@ -93,34 +96,8 @@ def _id(name: str) -> str:
 
 GUIDE = "docs/guide/evaluation.md describes the rows"
 _RECORDED = "recorded"
+_NEXT_TURN = " / "
 AS_RECORDED = "as recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call, made or expected."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-
-
-_Facts = Annotated[
-    Mapping[str, Any], BeforeValidator(lambda given: {"state": given} if isinstance(given, str) else given)
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """The expected calls (or none), and the expected state of the demo home afterwards."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    calls: tuple[Call, ...] = ()
-    no_call: bool = False
-    ordered: bool = False
-    state: Mapping[str, _Facts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +126,19 @@ class SpokenInput:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseTurn:
+    """One utterance of a dialogue and what it should bring about."""
+
+    utterance: str
+    expect: Expectation
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One row of a suite; if it was `spoken`, the utterance is the transcript.
 
-    The utterance of a `recording` without a transcript is empty.
+    The utterance of a `recording` without a transcript is empty. With a `setup`, the row runs on a demo home with real
+    tools. A `dialogue` has several turns on one home; `utterance` is then all of them.
     """
 
     suite: str
@@ -164,6 +150,13 @@ class Case:
     results: Mapping[str, Any] = field(default_factory=dict)
     recording: Recording | None = None
     spoken: SpokenInput | None = None
+    setup: HomeSetup | None = None
+    dialogue: tuple[CaseTurn, ...] = ()
+
+    @property
+    def turns(self) -> tuple[CaseTurn, ...]:
+        """The turns of a dialogue, or the only one of any other row."""
+        return self.dialogue or (CaseTurn(self.utterance, self.expect),)
 
 
 def read_suite(path: Path, *, with_examples: bool = True) -> tuple[Case, ...]:
@@ -193,6 +186,11 @@ class _BadRow(Exception):
     """The row is invalid; the message says why."""
 
 
+class _Turn(_Strict):
+    utterance: str = Field(min_length=1)
+    expect: Expectation
+
+
 class _Row(_Strict):
     id: str = Field(min_length=1)
     category: str = Field(min_length=1)
@@ -202,7 +200,18 @@ class _Row(_Strict):
     home: str | HomeSpec | None = None
     expect: Expectation = Expectation()
     results: dict[str, Any] = Field(default_factory=dict)
+    now: NaiveDatetime | None = None
+    before: dict[str, Facts] = Field(default_factory=dict)
+    scheduled: tuple[Scheduled, ...] = ()
+    turns: tuple[_Turn, ...] = ()
     note: str = ""
+
+
+class _DialogueRow(_Row):
+    """A row whose turns have the utterances and expectations."""
+
+    utterance: str = ""
+    turns: tuple[_Turn, ...] = Field(min_length=2)
 
 
 class _RecordingRow(_Row):
@@ -253,7 +262,8 @@ class _Reader:
             if is_first and "suite" in content:
                 self._suite = _Header.model_validate(content).suite
                 return
-            row = (_RecordingRow if "file" in content else _Row).model_validate(content)
+            kind = _RecordingRow if "file" in content else _DialogueRow if "turns" in content else _Row
+            row: _Row = kind.model_validate(content)
         except ValidationError as error:
             raise _BadRow(describe_faults(error)) from error
         recording, name = None, row.id
@@ -264,10 +274,14 @@ class _Reader:
         self._ids.add(name)
         try:
             offer = self._offer(row)
-            expect = _expectation(row.expect, offer)
+            dialogue = tuple(CaseTurn(turn.utterance, _expectation(turn.expect, offer)) for turn in row.turns)
+            expect = Expectation() if dialogue else _expectation(row.expect, offer)
         except ConfigError as error:
             raise _BadRow(error.message) from error
-        yield Case(self._name, name, row.category, row.utterance, offer, expect, row.results, recording)
+        case = Case(self._name, name, row.category, row.utterance, offer, expect, row.results, recording)
+        if dialogue:
+            case = replace(case, utterance=_NEXT_TURN.join(turn.utterance for turn in dialogue), dialogue=dialogue)
+        yield replace(case, setup=_setup(row, case))
 
     def _offer(self, row: _Row) -> OfferedTools:
         schemas = tuple(self._schemas(row))
@@ -309,22 +323,40 @@ def _demo_house() -> House:
     return DemoHome().house()
 
 
+def _setup(row: _Row, case: Case) -> HomeSetup | None:
+    """Return the demo home that the row needs, None for a row that only compares calls. Raises _BadRow."""
+    has_setup = row.now is not None or row.before or row.scheduled
+    if not (has_setup or case.dialogue or case.expect.needs_home):
+        return None
+    if case.offer.house != _demo_house() or not case.offer.has_home_tools:
+        raise _BadRow("only the demo home can be changed: now, before, scheduled, turns, and effects need it")
+    if row.results:
+        raise _BadRow("results are for tools without an effect")
+    if unknown := [thing for thing in row.before if _demo_house().entity(thing) is None]:
+        raise _BadRow(f"the demo home has no entity {unknown[0]}")
+    if any(item.due(NOW) is None for item in row.scheduled):
+        raise _BadRow("scheduled needs at or in_s")
+    return HomeSetup(row.now or NOW, row.before, row.scheduled)
+
+
 def _expectation(expect: Expectation, offer: OfferedTools) -> Expectation:
     calls, tools = expect.calls, offer.registry
     if expect.no_call and calls:
         raise _BadRow("expect has both calls and no_call")
-    if not (expect.no_call or calls or expect.state):
-        raise _BadRow("expect is empty: give calls, no_call or state")
+    if expect.is_empty:
+        raise _BadRow("expect is empty: give calls, no_call, state, schedule, reply or unchanged")
+    if expect.unchanged and (expect.state or expect.schedule is not None):
+        raise _BadRow("expect has both unchanged and an effect")
     for call in calls:
         _check(call, tools)
     if expect.state and offer.house != _demo_house():
         raise _BadRow("only the demo home has a state to compare")
-    for thing in expect.state:
+    for thing in itertools.chain(*expect.states):
         if _demo_house().entity(thing) is None:
             raise _BadRow(f"the demo home has no entity {thing}")
     is_talk = bool(calls) and all(call.name == "respond" for call in calls)
     if expect.no_call or is_talk:
-        return Expectation(no_call=True, state=expect.state)
+        return replace(expect, calls=(), no_call=True)
     return expect
 
 

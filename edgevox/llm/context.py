@@ -54,6 +54,11 @@ class Vocabulary:
         return self.piece(token).decode(errors="replace") if token >= 0 else ""
 
     @cached_property
+    def longest_piece(self) -> int:
+        """Return the most bytes that one token stands for."""
+        return max(map(len, self.all_pieces()))
+
+    @cached_property
     def end_tokens(self) -> frozenset[int]:
         """Return the tokens that end a reply."""
         return frozenset(token for token in range(self.size) if llama_cpp.llama_vocab_is_eog(self.pointer, token))

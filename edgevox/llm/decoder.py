@@ -6,14 +6,14 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
-from edgevox.core.errors import ContextOverflow
+from edgevox.core.errors import ContextOverflow, GrammarRejected
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
+from edgevox.core.types import API_CLIENT, Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
 from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
 from edgevox.llm.generation import Generation, ReplyConstraint
-from edgevox.llm.grammars import DEFAULT_FORMAT, GrammarCache
+from edgevox.llm.grammars import DEFAULT_FORMAT, CallGrammar, GrammarCache
 from edgevox.llm.prefix_cache import PrefixCache, SnapshotStore
-from edgevox.llm.prompt.render import drop_oldest_turn
+from edgevox.llm.prompt.fitting import TurnDropper, without_oldest_turns
 from edgevox.llm.prompt.templates import ChatTemplate
 from edgevox.llm.prompt.writer import PromptWriter, WrittenPrompt
 from edgevox.llm.sampling import Candidates, Constrainer, ConstraintEngine, Sampler
@@ -138,22 +138,30 @@ class Decoder:
 
         Raises Aborted, because an API client may send a thousand messages.
         """
-        messages = request.messages
-        dropped = 0
-        while True:
+        room_tokens = self._context.context_tokens - _ROOM_FOR_REPLY_TOKENS
+        vocabulary = self._context.vocabulary
+        # More characters than this are more tokens than there is room for, whatever they are.
+        most_chars = (room_tokens + 1) * vocabulary.longest_piece
+        prompts: dict[int, WrittenPrompt] = {}
+
+        def count(text: str) -> int:
+            return len(vocabulary.tokenize(text[:most_chars], special=False))
+
+        def measure(dropped: int) -> int:
             if cancel.is_set():
                 raise Aborted
-            prompt = self._writer.write(messages, request)
-            if len(prompt.tokens) + _ROOM_FOR_REPLY_TOKENS <= self._context.context_tokens:
-                return self._open_reasoning(prompt, request, constraint), dropped
-            shorter = drop_oldest_turn(messages)
-            if shorter == messages:
-                raise ContextOverflow(
-                    f"the question needs {len(prompt.tokens)} tokens, the context has {self._context.context_tokens}",
-                    hint="send a shorter question, or raise llm.context_tokens",
-                )
-            messages = shorter
-            dropped += 1
+            prompts[dropped] = self._writer.write(without_oldest_turns(request.messages, dropped), request)
+            return len(prompts[dropped].tokens)
+
+        dropper = TurnDropper(request.messages, room_tokens=room_tokens, count=count, measure=measure)
+        dropped = dropper.fewest()
+        if dropped is None:
+            raise ContextOverflow(
+                f"the question needs at least {dropper.least_tokens} tokens, "
+                f"the context has {self._context.context_tokens}, with {_ROOM_FOR_REPLY_TOKENS} for the answer",
+                hint="send a shorter question, or raise llm.context_tokens",
+            )
+        return self._open_reasoning(prompts[dropped], request, constraint), dropped
 
     def _open_reasoning(
         self, prompt: WrittenPrompt, request: ChatRequest, constraint: ReplyConstraint | None
@@ -175,7 +183,7 @@ class Decoder:
     def _reply_constraint(self, request: ChatRequest) -> ReplyConstraint | None:
         """Return the grammar of the reply, and where in the reply it starts."""
         if request.json_schema is not None:
-            return ReplyConstraint(self._grammars.get_json(request.json_schema), "at_once")
+            return ReplyConstraint(_affordable(self._grammars.get_json(request.json_schema), request), "at_once")
         match request.tool_choice:
             case "none":
                 return None
@@ -187,8 +195,11 @@ class Decoder:
                 tools = request.tools
         if not tools:
             return None
-        grammar = self._grammars.get(
-            tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
+        grammar = _affordable(
+            self._grammars.get(
+                tools, wire_format=request.wire_format or DEFAULT_FORMAT, parallel=request.parallel_calls
+            ),
+            request,
         )
         if request.tool_choice == "auto":
             return ReplyConstraint(grammar, "at_trigger") if grammar.triggers else None
@@ -201,3 +212,12 @@ class Decoder:
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary
         return {vocabulary.tokenize(trigger, special=True)[0] for trigger in grammar.triggers}
+
+
+def _affordable(grammar: CallGrammar, request: ChatRequest) -> CallGrammar:
+    """Return the grammar. Raises GrammarRejected for a program's schema that is too large to be enforced."""
+    if grammar.too_large and request.client.startswith(API_CLIENT):
+        raise GrammarRejected(
+            f"the schemas of the request are too large: {grammar.too_large}", hint="simplify them, or send fewer tools"
+        )
+    return grammar

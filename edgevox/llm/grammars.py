@@ -20,10 +20,12 @@ from edgevox.llm.grammar.check import compiles
 from edgevox.llm.grammar.compiler import SchemaCompiler, rule_name
 from edgevox.llm.grammar.language import (
     EMPTY,
+    MOST_BUILD_S,
     NEVER,
     Node,
     Ref,
     Rules,
+    SchemaTooLarge,
     Text,
     UnsupportedSchema,
     alt,
@@ -54,13 +56,15 @@ class CallGrammar:
     """A GBNF grammar for llama.cpp (start rule `root`), and the same language for llguidance.
 
     `triggers` are the strings that start a call in free text: every text of the grammar begins with one of them.
-    `warnings` name the tools whose schemas are not fully enforced, and say why.
+    `warnings` name the tools whose schemas are not fully enforced, and say why. `too_large` says why a schema is too
+    large to be enforced at all, "" if none is.
     """
 
     gbnf: str
     lark: str
     triggers: tuple[str, ...]
     warnings: tuple[str, ...]
+    too_large: str = ""
 
 
 def build_call_grammar(
@@ -76,13 +80,18 @@ def build_call_grammar(
 def build_json_grammar(schema: JsonObject | bool) -> CallGrammar:
     """Build the grammar of one JSON value that matches `schema`."""
     rules = Rules()
-    node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
-    rules.define("root", node)
-    warning = f"the schema is not enforced: {reason}" if reason else f"the schema: {'; '.join(problems)}"
-    grammar = CallGrammar(*serialize(rules), (), (warning,) if reason or problems else ())
-    if compiles(grammar.gbnf):
-        return grammar
-    return replace(build_json_grammar(True), warnings=("the schema is not enforced: llama.cpp rejects its grammar",))
+    too_large = ""
+    try:
+        node, problems, reason = _enforced(rules, schema, "json", lambda compiler: compiler.root(JSON), True)
+        rules.define("root", node)
+        warning = f"the schema is not enforced: {reason}" if reason else f"the schema: {'; '.join(problems)}"
+        grammar = CallGrammar(*serialize(rules), (), (warning,) if reason or problems else ())
+        if compiles(grammar.gbnf):
+            return grammar
+        reason = "llama.cpp rejects its grammar"
+    except SchemaTooLarge as error:
+        reason = too_large = str(error)
+    return replace(build_json_grammar(True), warnings=(f"the schema is not enforced: {reason}",), too_large=too_large)
 
 
 def tool_call_grammar(tools: Sequence[JsonObject], *, wire_format: str = DEFAULT_FORMAT, parallel: bool = False) -> str:
@@ -147,18 +156,32 @@ def _built(
     if not named:
         raise ConfigError("no tools to call", hint="offer at least one, with a name")
 
-    def build(among: Sequence[_Tool]) -> CallGrammar:
-        rules = Rules()
+    def build(among: Sequence[_Tool], share: float = 1.0) -> CallGrammar:
+        rules = Rules(most_s=MOST_BUILD_S * share)
         calls, problems = _calls(rules, among, wrapper, parallel)
         rules.define("root", root_of(rules, calls))
         return CallGrammar(*serialize(rules), wrapper.triggers, (*warnings, *problems))
 
-    grammar = build(named)
-    if not compiles(grammar.gbnf):
-        refused = [tool[0] for tool in named if not compiles(build([tool]).gbnf)]
-        warnings += (f"{name}: its arguments are not constrained by a schema" for name in refused)
-        grammar = build([(name, _ANY_OBJECT if name in refused else parameters) for name, parameters in named])
-    return grammar
+    too_large = ""
+    try:
+        grammar = build(named)
+        if compiles(grammar.gbnf):
+            return grammar
+    except SchemaTooLarge as error:
+        too_large = str(error)
+    refused = [tool[0] for tool in named if not _is_possible(lambda one: build([one], 1 / len(named)), tool)]
+    if too_large and not refused:  # each is possible, together they are not
+        refused = [name for name, _parameters in named]
+    warnings += (f"{name}: its arguments are not constrained by a schema" for name in refused)
+    grammar = build([(name, _ANY_OBJECT if name in refused else parameters) for name, parameters in named])
+    return replace(grammar, too_large=too_large)
+
+
+def _is_possible(build: Callable[[_Tool], CallGrammar], tool: _Tool) -> bool:
+    try:
+        return compiles(build(tool).gbnf)
+    except SchemaTooLarge:
+        return False
 
 
 def _offered(tool: JsonObject) -> _Tool | None:
@@ -226,17 +249,19 @@ def _enforced(
     otherwise: JsonObject | bool,
 ) -> tuple[Node, list[str], str]:
     """Return the language of a schema and its unsupported parts, or that of `otherwise` and why it replaces it."""
-    compiler = SchemaCompiler(rules, schema, name)
+    compiler = SchemaCompiler(rules, schema, name, is_bounded=schema is not otherwise)
     reason = "nothing matches it"
     try:
         node = compile_root(compiler)
         if node is not NEVER:
             return node, compiler.problems, ""
+    except SchemaTooLarge:
+        raise
     except RecursionError:
         reason = "it is nested too deep"
     except _BREAKS as error:
         reason = str(error) or type(error).__name__
-    return compile_root(SchemaCompiler(rules, otherwise, "any")), [], reason
+    return compile_root(SchemaCompiler(rules, otherwise, "any", is_bounded=False)), [], reason
 
 
 def _free_text(rules: Rules, triggers: Sequence[str]) -> Node:

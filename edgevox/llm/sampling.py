@@ -133,11 +133,17 @@ class Constrainer:
         self._vocabulary = vocabulary
         self._candidates = candidates
         self._engine = engine
+        self._falls_back = True
         self._compiled: OrderedDict[CallGrammar, Constraint] = OrderedDict()
 
     def fork(self) -> Constrainer:
-        """Return another one for the same vocabulary with its own cache."""
+        """Return another one for API clients, for the same vocabulary with its own cache.
+
+        It has no second backend: the time of llama.cpp's own grammars has no bound, and what llguidance rejects can be
+        made to take minutes.
+        """
         other = copy.copy(self)
+        other._falls_back = self._engine != "llguidance"
         other._compiled = OrderedDict()
         return other
 
@@ -156,6 +162,8 @@ class Constrainer:
             matcher = llguidance.LLMatcher(self._tokenizer, llguidance.LLMatcher.grammar_from_lark(grammar.lark))
             if not matcher.is_error():
                 return _GuidanceConstraint(matcher, self._vocabulary.size)
+            if not self._falls_back:
+                raise GrammarRejected("the schemas of the request are too complex", hint="simplify their patterns")
         sampler = llama_cpp.llama_sampler_init_grammar(self._vocabulary.pointer, grammar.gbnf.encode(), b"root")
         if not sampler:
             raise GrammarRejected(

@@ -105,13 +105,12 @@ class MessagesBody(chat.ChatBody):
         return MessageReply(model)
 
     def question(self, base: Sampling, limits: ServerSettings) -> chat.ChatInput:
-        chat.checked_count(len(self.messages), limits.max_messages, "messages")
         chat.checked_count(len(self.tools or ()), limits.max_tools, "tools")
         tools = [chat.tool_schema(tool.name, tool.description, tool.input_schema) for tool in self.tools or ()]
         messages = [message for one in self.messages for message in one.messages()]
         system = [Message("system", _joined(self.system))] if self.system else []
         return chat.ChatInput(
-            chat.in_order([*system, *messages], [tool.name for tool in self.tools or ()]),
+            chat.in_order([*system, *messages], [tool.name for tool in self.tools or ()], limits),
             tools=None if self.tools is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,

@@ -115,8 +115,8 @@ class Assistant:
 
     Without `make_agent` and `executor` the assistant has no tools of its own. The transcriber is made per
     language; None means detection. A model that `resumes` can continue an interrupted reply. `record` gets
-    the events of turns in which the assistant acts for a program, `keep` the metrics of all other turns,
-    and `asking` lists the dialogs that wait for a confirmation.
+    the events of turns in which the assistant acts for a program, `keep` the metrics of all other turns.
+    `confirmation` lists the open dialogs, and `local_confirmation` is that of the local room.
     """
 
     name: str
@@ -133,6 +133,7 @@ class Assistant:
     record: Publish = lambda _event: None
     keep: Callable[[TurnMetrics], None] = lambda _record: None
     confirmation: Callable[[], Sequence[ConfirmationDialog]] = tuple
+    local_confirmation: Callable[[], ConfirmationDialog | None] = lambda: None
     session_factory: VoiceSessionFactory | None = None
     dashboard: DashboardData | None = None
     started_s: float = field(default_factory=time.time)

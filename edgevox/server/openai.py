@@ -139,13 +139,12 @@ class ChatCompletionBody(chat.ChatBody):
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
-        chat.checked_count(len(self.messages), limits.max_messages, "messages")
         chat.checked_count(len(functions or ()), limits.max_tools, "tools")
         tools = [
             chat.tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()
         ]
         return chat.ChatInput(
-            chat.in_order([one.message() for one in self.messages], [one.name for one in functions or ()]),
+            chat.in_order([one.message() for one in self.messages], [one.name for one in functions or ()], limits),
             tools=None if functions is None else tuple(tools),
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,

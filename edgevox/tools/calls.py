@@ -19,10 +19,12 @@ from jsonschema.exceptions import best_match
 from edgevox.core.errors import InvalidArguments, UnknownTool
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.tools.runner import Raised, guarded
+from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.tool import Resolution, Target, Tool
 
 _MAX_PROBLEMS = 3
 _MAX_SHOWN_CHARS = 60
+_MAX_SUMMARY_CHARS = 120
 _NAMED_TYPES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
 _LIMITS = {
     "minimum": "at least",
@@ -57,10 +59,23 @@ def resolve_call(call: ToolCall, tool: Tool | None) -> ResolvedCall:
         return ResolvedCall(call, call, tool, error)
     resolved = guarded(lambda: (tool.resolve or partial(_resolution, tool))(parsed.value))
     resolution: Resolution | Raised = resolved if isinstance(resolved, Raised) else resolved.value
-    if isinstance(resolution, Raised) or resolution.arguments == parsed.value:
-        return ResolvedCall(call, call, tool, resolution)
-    text = json.dumps(resolution.arguments, ensure_ascii=False)
-    return ResolvedCall(call, dataclasses.replace(call, arguments=text), tool, resolution)
+    if isinstance(resolution, Raised):
+        summary = call_summary(call.name, parsed.value)
+        return ResolvedCall(call, dataclasses.replace(call, summary=summary), tool, resolution)
+    is_same = resolution.arguments == parsed.value
+    text = call.arguments if is_same else json.dumps(resolution.arguments, ensure_ascii=False)
+    summary = sanitize_tool_output(resolution.summary) or call_summary(call.name, resolution.arguments)
+    return ResolvedCall(call, dataclasses.replace(call, arguments=text, summary=summary), tool, resolution)
+
+
+def call_summary(name: str, arguments: JsonObject) -> str:
+    """A call in words, by its name and arguments: "Search documents: query holidays"."""
+    words = name.replace("_", " ").strip()
+    values = ", ".join(
+        f"{slot.replace('_', ' ')} {value}" for slot, value in arguments.items() if value not in ("", None)
+    )
+    text = sanitize_tool_output(f"{words[:1].upper()}{words[1:]}{': ' if values else ''}{values}")
+    return text if len(text) <= _MAX_SUMMARY_CHARS else f"{text[:_MAX_SUMMARY_CHARS]}…"
 
 
 def _resolution(tool: Tool, arguments: JsonObject) -> Resolution | Raised:

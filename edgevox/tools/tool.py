@@ -56,12 +56,14 @@ class Resolution:
 
     `arguments` are normalised. `targets` are the entities that the policy judges, None when they are unknown.
     `question` asks for a confirmation; "" uses the generic question. `answer` is returned without running the tool.
+    `summary` is what the call does ("Unlock front door"); "" uses the name and the arguments.
     """
 
     arguments: JsonObject
     targets: tuple[Target, ...] | None = ()
     question: str = ""
     answer: Speech | None = None
+    summary: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

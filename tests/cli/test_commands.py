@@ -54,3 +54,27 @@ echo "${{COMPREPLY[@]}}"
         ["bash"], input=capsys.readouterr().out + complete, capture_output=True, text=True, check=True
     )
     assert result.stdout.split() == [completed]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["histroy"], "did you mean edgevox history?"),
+        (["xyzzy"], "edgevox --help lists the commands"),
+        (["--preset", "qwen3", "ask", "hello"], "write edgevox ask --preset"),
+        (["ask", ""], "the question is empty"),
+        (["ask", "a" * 20_001], "more than 20,000 characters"),
+    ],
+)
+def test_a_mistyped_command_line_gets_the_right_one(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_command_with_actions_explains_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    with pytest.raises(SystemExit, match="0"):
+        main(["help", "models"])
+    assert capsys.readouterr().out.count("optimize   ") == 2

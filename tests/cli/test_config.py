@@ -102,3 +102,25 @@ def test_a_broken_file_is_reported_with_what_to_do_and_without_a_traceback(
     assert complaint in output.err
     assert "→" in output.err
     assert "Traceback" not in output.err
+
+
+def test_a_setting_is_written_and_read_by_name(config_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, value in (("tts.speed", "1.5"), ("preset", "qwen3"), ("stt.names", "Mara,Ole"), ("tts.speed", "0.9")):
+        assert main(["config", "set", name, value]) == 0
+    capsys.readouterr()
+    for name in ("tts.speed", "preset", "stt.names"):
+        assert main(["config", "get", name]) == 0
+    assert capsys.readouterr().out == '0.9\nqwen3\n["Mara", "Ole"]\n'
+    assert config_file.read_text(encoding="utf-8").splitlines()[0] == 'preset = "qwen3"'
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("tts.speeed", "1", "did you mean tts.speed"), ("tts.speed", "fast", "must be"), ("llm", "1", "is a section")],
+)
+def test_a_wrong_setting_is_refused_with_what_is_right(
+    name: str, value: str, message: str, config_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "set", name, value]) == 2
+    assert message in capsys.readouterr().err
+    assert not config_file.exists()

@@ -168,7 +168,7 @@ def test_transcribe_of_what_is_no_sound_file(tmp_path: Path) -> None:
         assert str(path) in result.stderr
 
 
-@pytest.mark.parametrize("wrong", [("nonsense",), ("ask",), ("ask", "--preset"), ("models", "frobnicate")])
+@pytest.mark.parametrize("wrong", [("ask",), ("ask", "--preset"), ("models", "frobnicate")])
 def test_a_wrong_command_line_shows_how_it_is_written(wrong: tuple[str, ...], tmp_path: Path) -> None:
     result = edgevox(*wrong, env=environment(tmp_path))
     assert result.returncode == 2

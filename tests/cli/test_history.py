@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from contextlib import closing
@@ -59,6 +60,14 @@ def test_a_turn_is_shown_with_its_words_calls_and_results(
     ]
 
 
+def test_a_call_is_shown_as_what_it_did(state_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summarised = dataclasses.replace(CALL, summary="Turn on kitchen light")
+    write(state_folder, (LIGHT[0], Message("assistant", "", (summarised,)), *LIGHT[2:]))
+    lines = shown(capsys).splitlines()
+    assert '  Turned on kitchen light → "the light is on"' in lines
+    assert "turn_on" not in "".join(lines)
+
+
 def test_the_newest_turns_are_shown_last_and_no_more_than_wanted(
     state_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,7 +102,7 @@ def test_the_history_as_json(state_folder: Path, capsys: pytest.CaptureFixture[s
     assert turn["id"] == "t0"
     assert turn["finish_reason"] == "cancelled"
     assert turn["at"].startswith("20")
-    assert turn["messages"][1]["tool_calls"] == [{"id": "1", "name": "turn_on", "arguments": CALL.arguments}]
+    assert turn["messages"][1]["tool_calls"] == [dataclasses.asdict(CALL)]
 
 
 def test_the_retention_is_said(

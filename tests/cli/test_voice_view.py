@@ -89,6 +89,18 @@ def test_the_live_line_says_what_is_going_on(events: list[Event], state: str) ->
     assert state in screen.err.getvalue().splitlines()[-1]
 
 
+def test_a_line_of_the_conversation_does_not_run_into_the_live_line() -> None:
+    terminal = io.StringIO()
+    out, err = (Console(file=terminal, force_terminal=True, width=80, color_system=None) for _ in range(2))
+    view = LiveView(out, err, lambda: None, lambda: -40.0)
+    with view.showing():
+        for text in ("Hello.", "What time is it?"):
+            view(TranscriptReady(turn_id="t", text=text, language="en"))
+    before, _, _ = terminal.getvalue().partition("you › What time is it?")
+    assert "Ctrl-C" in before
+    assert before.endswith("\r\x1b[2K")  # the live line is erased first
+
+
 def test_what_rings_is_one_line_and_its_end_another() -> None:
     lines, remarks = Screen().shows(
         RingStarted(ring_id="a", kind="timer", text="The [pasta] timer is done."),

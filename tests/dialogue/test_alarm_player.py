@@ -32,13 +32,18 @@ class Flaky(AlarmSchedule):
 
     is_out_of_reach = False
 
+    def __init__(self, timers: Timers, alarms: Alarms) -> None:
+        super().__init__(timers, alarms)
+        self.taken: set[str] = set()
+        """Those that another process ends first."""
+
     def due(self) -> tuple[DueAlarm, ...]:
         self._reach()
         return super().due()
 
-    def done(self, due: DueAlarm) -> None:
+    def done(self, due: DueAlarm) -> bool:
         self._reach()
-        super().done(due)
+        return super().done(due) and due.id not in self.taken
 
     def _reach(self) -> None:
         if self.is_out_of_reach:
@@ -428,6 +433,16 @@ async def test_cancel_is_for_the_turn() -> None:
 
 
 # --- timers that do something
+
+
+async def test_a_command_that_another_process_has_taken_is_not_run_again() -> None:
+    home = Home(["The oven is off."])
+    timer = home.timers.start(10, command="turn off the oven")
+    home.agenda.taken.add(timer.id)
+    async with home.ringing():
+        await home.time.pass_by(10)
+        await home.until(RingEnded)
+    assert (home.ended, home.model.requests) == (["cancelled"], [])
 
 
 async def test_the_command_of_a_timer_is_announced_and_run_as_a_turn() -> None:

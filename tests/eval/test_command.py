@@ -225,6 +225,21 @@ def test_a_command_that_is_spoken_or_recorded_has_its_effect(
     assert len(notes.read_text().splitlines()) == 2
 
 
+@pytest.mark.engine
+def test_the_default_model_is_scored_by_its_effects_on_a_home(tmp_path: Path) -> None:
+    turns = [
+        {"utterance": "turn on the kitchen light", "expect": {"state": LIGHT_ON_STATE}},
+        {"utterance": "don't turn off the lights", "expect": {"unchanged": True}},
+    ]
+    suite = write(tmp_path, {"id": "one", "category": "dialogue", "turns": turns})
+    written = tmp_path / "rows.jsonl"
+    done = edgevox("eval", suite, "--rows", written, "--temperature", "0", env=home_environment(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[8:11] == ["state", "turns", "right"]
+    (got,) = map(json.loads, written.read_text().splitlines())
+    assert [turn["right"] for turn in got["turns"]] == [True, True]
+
+
 _TURN_ON = {
     "type": "function",
     "function": {

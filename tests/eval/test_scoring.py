@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edgevox.eval import Call
-from edgevox.eval.scoring import same_arguments, same_calls, same_tools, same_value
+from edgevox.eval.values import same_arguments, same_calls, same_tools, same_value
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,28 @@ async def test_a_request_that_cannot_be_answered_is_a_bad_request(
     assert param is None or caught.value.param == param
 
 
+async def test_a_schema_that_costs_too_much_is_refused_before_the_model_is_asked() -> None:
+    hostile = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(3000)}}
+    form = {"type": "json_schema", "json_schema": {"name": "a", "schema": hostile}}
+    tool = {"type": "function", "function": {"name": "a", "parameters": hostile}}
+    scripted = model([])
+    async with client(talking(scripted)) as chat:
+        for more in ({"response_format": form}, {"tools": [tool]}, {"extra_body": {"guided_json_schema": hostile}}):
+            with pytest.raises(openai.BadRequestError, match="256 properties") as caught:
+                await whole(chat, USER, **more)
+            assert caught.value.code == "schema_too_large"
+    assert not scripted.requests
+
+
+async def test_calls_in_one_message_count_as_messages() -> None:
+    call = {"type": "function", "function": {"name": "get_clock", "arguments": "{}"}}
+    calls = [{**call, "id": str(number)} for number in range(600)]
+    async with client(talking(model([]))) as chat:
+        with pytest.raises(openai.BadRequestError) as caught:
+            await whole(chat, USER, {"role": "assistant", "tool_calls": calls})
+    assert caught.value.code == "too_many_messages"
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "code"),
     [

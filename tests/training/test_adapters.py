@@ -14,6 +14,7 @@ from tests.models.lora_files import write_adapter as write_random_adapter
 from tests.training.logits import llama_cpp_logits, our_logits
 from training.llm.adapters import (
     MAPS,
+    STRENGTH,
     Factors,
     add_lora,
     factor_bytes,
@@ -21,6 +22,7 @@ from training.llm.adapters import (
     mean_of,
     read_adapter,
     read_factors,
+    start_from,
     write_adapter,
     write_factors,
 )
@@ -59,7 +61,7 @@ def test_llama_cpp_says_the_same_with_the_adapter(
     for linear in adapted.values():
         torch.nn.init.normal_(linear.b, std=0.05)
     path = tmp_path / "adapter.gguf"
-    write_adapter(path, adapted, alpha=2.0 * rank, name="test", number_type=number_type)
+    write_adapter(path, adapted, name="test", number_type=number_type)
     check_adapter(tiny_llama, path)
     with_it = our_logits(model, prompt)
     effect = np.abs(with_it - before).mean()
@@ -79,7 +81,7 @@ def test_each_map_may_have_a_rank_of_its_own(tiny_llama: Path, prompt: list[int]
         rank = 32 if number % 2 else 64
         rows, columns = linear.base.weight.shape
         linear.take(torch.randn(rank, columns) / 8, torch.randn(rows, rank) / 8, alpha)
-    write_adapter(tmp_path / "adapter.gguf", adapted, alpha=alpha, name="test", number_type="q8_0")
+    write_adapter(tmp_path / "adapter.gguf", adapted, name="test", number_type="q8_0")
     with_it = our_logits(model, prompt)
     effect = np.abs(with_it - before).mean()
     assert effect > 0.1
@@ -156,17 +158,28 @@ def test_adapters_of_different_models_have_no_mean() -> None:
         mean_of([adapter(4), adapter(4, weight="blk.0.attn_k.weight")], MUCH_BYTES)
 
 
-def test_the_scale_of_an_adapter_is_in_its_factors(tmp_path: Path) -> None:
+def test_factors_are_read_as_they_were_written(tmp_path: Path) -> None:
     one = adapter(4)
-    numbers = {weight: (factors.a, factors.b) for weight, factors in one.items()}
-    write_factors(tmp_path / "one.gguf", numbers, alpha=8.0, name="one", number_type="f16")
-    assert added(read_factors(tmp_path / "one.gguf")) == pytest.approx(2 * added(one), abs=0.1)
+    write_factors(tmp_path / "one.gguf", one, name="one", number_type="f16")
+    assert added(read_factors(tmp_path / "one.gguf")) == pytest.approx(added(one), abs=0.1)
+
+
+def test_a_training_goes_on_where_an_adapter_stands(tiny_llama: Path, prompt: list[int], tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    adapted = add_lora(model := tiny(tiny_llama), 4, 3.0)
+    for number, linear in enumerate(adapted.values()):
+        rows, columns = linear.base.weight.shape
+        rank = 4 if number % 2 else 8
+        linear.take(torch.randn(rank, columns) / 8, torch.randn(rows, rank) / 8, 3.0)
+    write_adapter(tmp_path / "adapter.gguf", adapted, name="test", number_type="f16")
+    went_on = start_from(tmp_path / "adapter.gguf", again := tiny(tiny_llama))
+    assert {(linear.scale, len(linear.a)) for linear in went_on.values()} == {(STRENGTH, 8)}
+    assert our_logits(again, prompt) == pytest.approx(our_logits(model, prompt), abs=0.01)
 
 
 def test_the_mean_of_an_adapter_with_itself_is_that_adapter(tmp_path: Path) -> None:
-    numbers = {weight: (factors.a, factors.b) for weight, factors in adapter(32).items()}
     path, out = tmp_path / "one.gguf", tmp_path / "mean.gguf"
-    write_factors(path, numbers, alpha=64.0, name="one", number_type="q8_0")
+    write_factors(path, adapter(32), name="one", number_type="q8_0")
     main([str(path), str(path), "--out", str(out)])
     wanted = added(read_factors(path))
     assert np.abs(added(read_factors(out)) - wanted).max() < 0.02 * np.abs(wanted).max()
@@ -175,8 +188,7 @@ def test_the_mean_of_an_adapter_with_itself_is_that_adapter(tmp_path: Path) -> N
 def test_the_file_is_not_bigger_than_allowed(tmp_path: Path) -> None:
     paths = [tmp_path / "one.gguf", tmp_path / "two.gguf"]
     for path in paths:
-        numbers = {weight: (factors.a, factors.b) for weight, factors in adapter(32).items()}
-        write_factors(path, numbers, alpha=64.0, name=path.stem, number_type="q8_0")
+        write_factors(path, adapter(32), name=path.stem, number_type="q8_0")
     out, most_bytes = tmp_path / "mean.gguf", 50_000 + size_bytes(64)
     main([*map(str, paths), "--out", str(out), "--most-bytes", str(most_bytes)])
     assert size_bytes(64) < out.stat().st_size <= most_bytes

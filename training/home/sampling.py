@@ -20,6 +20,7 @@ from training.home.commands import (
     chores,
     corrections,
     covers,
+    everyday,
     lists,
     media,
     media_transport,
@@ -61,6 +62,7 @@ _GROUPS: tuple[tuple[float, tuple[tuple[float, Builder], ...]], ...] = (
     (2.2, short_commands.REMARK_BUILDERS),
     (1.7, covers.BUILDERS),
     (1.1, timers.MISHEARD_BUILDERS),
+    (10, everyday.BUILDERS),
 )
 
 
@@ -76,8 +78,9 @@ def _weighted() -> tuple[list[Builder], list[float]]:
 
 
 _BUILDERS, _WEIGHTS = _weighted()
-_SEVERAL = [builder for _, builder in several.BUILDERS]
-_SEVERAL_WEIGHTS = list(itertools.accumulate(weight for weight, _ in several.BUILDERS))
+_SEVERAL_BUILDERS = (*several.BUILDERS, *everyday.SEVERAL_BUILDERS)
+_SEVERAL = [builder for _, builder in _SEVERAL_BUILDERS]
+_SEVERAL_WEIGHTS = list(itertools.accumulate(weight for weight, _ in _SEVERAL_BUILDERS))
 _TAKEN_BACK_SHARE = 0.008
 _TRIES = 40
 

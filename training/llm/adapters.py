@@ -72,33 +72,41 @@ def add_lora(model: Llama, rank: int, alpha: float) -> dict[str, AdaptedLinear]:
 Numbers: TypeAlias = NDArray[np.float32]
 
 Q8_0_BLOCK = 32
+STRENGTH = 2.0
+"""alpha / rank while training."""
+# Ranks that fill the blocks of q8_0: a rank between would be stored in twice the bytes.
+_STEP = Q8_0_BLOCK
 ALPHA = "adapter.lora.alpha"
 
 
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What an adapter adds to one weight, as B·A."""
+
+    a: Numbers
+    b: Numbers
+
+
 def write_adapter(
-    path: Path, adapted: Mapping[str, AdaptedLinear], *, alpha: float, name: str, number_type: NumberType = "f16"
+    path: Path, adapted: Mapping[str, AdaptedLinear], *, name: str, number_type: NumberType = "f16"
 ) -> None:
     """Write what was learnt."""
-    factors = {weight: (_numbers(linear.a), _numbers(linear.b)) for weight, linear in adapted.items()}
-    write_factors(path, factors, alpha=alpha, name=name, number_type=number_type)
+    factors = {
+        weight: Factors(_numbers(linear.a), linear.scale * _numbers(linear.b)) for weight, linear in adapted.items()
+    }
+    write_factors(path, factors, name=name, number_type=number_type)
 
 
-def write_factors(
-    path: Path,
-    factors: Mapping[str, tuple[Numbers, Numbers]],
-    *,
-    alpha: float,
-    name: str,
-    number_type: NumberType = "f16",
-) -> None:
+def write_factors(path: Path, factors: Mapping[str, Factors], *, name: str, number_type: NumberType = "f16") -> None:
     """Write A and B of every weight. With `q8_0`, those whose rows do not fill its blocks of 32 stay f16."""
     writer = GGUFWriter(str(path), "llama")
     writer.add_type("adapter")
     writer.add_name(name)
     writer.add_string("adapter.type", "lora")
-    writer.add_float32(ALPHA, alpha)
-    for weight, (a, b) in factors.items():
-        for end, factor in (("lora_a", a), ("lora_b", b)):
+    # A reader divides alpha by the rank of each weight; the scale stands in the factors already.
+    writer.add_float32(ALPHA, float(_STEP))
+    for weight, one in factors.items():
+        for end, factor in (("lora_a", one.a), ("lora_b", one.b * np.float32(len(one.a) / _STEP))):
             _add(writer, f"{weight}.{end}", factor, number_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -125,6 +133,23 @@ def read_adapter(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
     return adapted
 
 
+def start_from(path: Path, model: Llama) -> dict[str, AdaptedLinear]:
+    """Put the adapter of that file on the model to train it further, scaled as a new one. Raises ModelError.
+
+    All ranks become that of the largest, so that the blocks share one compilation. New directions have no effect yet.
+    """
+    adapted = read_adapter(path, model)
+    rank = max(len(linear.a) for linear in adapted.values())
+    for linear in adapted.values():
+        scale = math.sqrt(linear.scale / STRENGTH)
+        fresh = AdaptedLinear(linear.base, rank, STRENGTH * rank)
+        a, b = fresh.a.data, fresh.b.data
+        a[: len(linear.a)] = scale * linear.a.data
+        b[:, : len(linear.a)] = scale * linear.b.data
+        linear.take(a, b, STRENGTH * rank)
+    return adapted
+
+
 def _numbers(factor: Tensor) -> Numbers:
     return np.asarray(factor.detach().float().cpu().numpy())
 
@@ -146,18 +171,8 @@ def _add(writer: GGUFWriter, name: str, factor: Numbers, number_type: NumberType
     writer.add_tensor(name, gguf.quantize(numbers, kind), raw_dtype=kind)
 
 
-# Ranks that fill the blocks of q8_0: a rank between would be stored in twice the bytes.
-_STEP = Q8_0_BLOCK
 # The names of an adapter's tensors and what else its file says.
 _HEADER_BYTES = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """What an adapter adds to one weight, as B·A."""
-
-    a: Numbers
-    b: Numbers
 
 
 def read_factors(path: Path) -> dict[str, Factors]:
@@ -255,14 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     adapters = [read_factors(path) for path in args.adapters]
     means, lost = mean_of(adapters, args.most_bytes - _HEADER_BYTES, args.number_type)
-    # A reader divides alpha by the rank of each weight; the scale stands in the factors already.
-    write_factors(
-        args.out,
-        {weight: (mean.a, mean.b * np.float32(len(mean.a) / _STEP)) for weight, mean in means.items()},
-        alpha=float(_STEP),
-        name=args.out.stem,
-        number_type=args.number_type,
-    )
+    write_factors(args.out, means, name=args.out.stem, number_type=args.number_type)
     print(f"{args.out}: {args.out.stat().st_size:,} bytes; lost {lost:.1%} of the mean")
 
 

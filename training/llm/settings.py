@@ -16,7 +16,8 @@ NumberType: TypeAlias = Literal["f16", "q8_0"]
 class Settings:
     """`seconds` is for the whole command, loading included; without it there are `steps`.
 
-    `scenes` names the generator, `module:function`. Without `attention`, a GPU takes flex, a CPU dense.
+    `start` is an adapter to train further, in place of a new one of `rank`. `scenes` names the generator,
+    `module:function`. Without `attention`, a GPU takes flex, a CPU dense.
     """
 
     base: Path
@@ -24,6 +25,7 @@ class Settings:
     seconds: float | None
     steps: int | None
     rank: int
+    start: Path | None
     seed: int
     rate: float
     rows: int
@@ -32,10 +34,6 @@ class Settings:
     processes: int
     attention: Literal["flex", "dense"] | None
     number_type: NumberType
-
-    @property
-    def alpha(self) -> float:
-        return 2.0 * self.rank
 
 
 def read_settings(arguments: Sequence[str] | None = None, *, description: str | None) -> Settings:
@@ -47,6 +45,7 @@ def read_settings(arguments: Sequence[str] | None = None, *, description: str | 
     length.add_argument("--seconds", type=float, help="how long the whole command may take")
     length.add_argument("--steps", type=int)
     parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--start", type=Path, metavar="ADAPTER", help="train this adapter further (keeps its ranks)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=1.2e-3, help="the peak learning rate (%(default)s)")
     parser.add_argument("--rows", type=int, default=32, help="rows a step (%(default)s)")

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils import clip_grad_norm_
 
-from training.llm.adapters import AdaptedLinear, add_lora, write_adapter
+from training.llm.adapters import STRENGTH, AdaptedLinear, add_lora, start_from, write_adapter
 from training.llm.data_loader import Row, RowWorkers
 from training.llm.llama import Llama, Mask, block_mask, dense_mask
 from training.llm.settings import Settings
@@ -113,7 +113,10 @@ def run_training(settings: Settings, workers: RowWorkers, begun_s: float) -> Non
     device = torch.device("cuda" if on_gpu else "cpu")
     torch.manual_seed(settings.seed)
     model = Llama.from_gguf(settings.base, dtype=torch.bfloat16 if on_gpu else torch.float32, device=device)
-    adapted = add_lora(model, settings.rank, settings.alpha)
+    if settings.start is None:
+        adapted = add_lora(model, settings.rank, STRENGTH * settings.rank)
+    else:
+        adapted = start_from(settings.start, model)
     if on_gpu:
         for block in model.blocks:
             block.compile()  # they share one compilation
@@ -133,7 +136,7 @@ def learning_rate(peak: float, step: int, share: float) -> float:
 
 def _write(settings: Settings, adapted: Mapping[str, AdaptedLinear], progress: Progress) -> None:
     path, log = settings.out / "adapter.gguf", settings.out / "training.json"
-    write_adapter(path, adapted, alpha=settings.alpha, name="edgevox-home", number_type=settings.number_type)
+    write_adapter(path, adapted, name="edgevox-home", number_type=settings.number_type)
     log.write_text(json.dumps(_log(settings, progress), indent=1, default=str) + "\n")
     print(f"{path}: {path.stat().st_size:,} bytes; {log} says how it was made")
 

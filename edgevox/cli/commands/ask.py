@@ -13,7 +13,7 @@ from pathlib import Path
 
 from edgevox.agents import AgentResult
 from edgevox.app.control.client import PendingRequest, request
-from edgevox.app.control.protocol import Ask, Say, audio_from_note
+from edgevox.app.control.protocol import TEXT_CHARS, Ask, Say, audio_from_note
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.files import read_audio, write_wav
 from edgevox.audio.io.speaker import Speaker
@@ -117,6 +117,13 @@ def ask(args: argparse.Namespace, context: Context) -> int:
     runtime: AssistantRuntime | None = None
     try:
         form = _OutputFormat(args)
+        if not 0 < len(text.strip()) <= TEXT_CHARS:
+            raise ConfigError(
+                "the question is empty"
+                if not text.strip()
+                else f"the question has more than {TEXT_CHARS:,} characters",
+                hint='ask like this: edgevox ask "which lights are on"',
+            )
         answer = None if form.is_given else run_until_done(ask_running_assistant(context, text))
         if answer is None:
             if not form.is_given:
@@ -132,7 +139,9 @@ def ask(args: argparse.Namespace, context: Context) -> int:
         fields = {key: value for key, value in answer.items() if key != "kind"}
         context.write_json(fields | {"error": None}, indent=None)
     else:
-        calls = [f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]]
+        calls = [
+            call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]
+        ]
         for line in filter(None, (answer["reply"], *calls)):
             context.write(line)
     return report_record_error(context, runtime) if runtime else 0

@@ -14,14 +14,14 @@ from rich.text import Text
 from edgevox.cli.command import JSON, Command, argument, find_commands
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
-from edgevox.config.editing import write_initial_config
-from edgevox.config.schema import catalogue
+from edgevox.config.editing import save_setting, write_initial_config
+from edgevox.config.schema import Setting, catalogue, unknown
 from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.core.platform import total_memory_bytes
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.models import ModelEntry, ModelStore, open_store, size_text
 
-CONFIG = Command("config", "Show every setting and its source")
+CONFIG = Command("config", "Show and change the settings")
 PRESETS = Command("presets", "List model presets and which fit this machine")
 
 
@@ -49,6 +49,33 @@ def _show(args: argparse.Namespace, context: Context) -> None:
     context.out.print(table)
     missing = "" if path.exists() else "  (does not exist; edgevox config init writes it)"
     context.print(f"\nfile  {path}{missing}")
+
+
+_NAME = argument("name", metavar="NAME", help="a setting, such as tts.speed (edgevox config show lists them)")
+
+
+@CONFIG.action("get", "print the value of one setting", _NAME)
+def _get(args: argparse.Namespace, context: Context) -> None:
+    value = attrgetter(_known(args.name).name)(context.settings)
+    context.write(value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False))
+
+
+@CONFIG.action(
+    "set", "write one setting to the settings file", _NAME, argument("value", metavar="VALUE", help="lists: A,B")
+)
+def _set(args: argparse.Namespace, context: Context) -> None:
+    setting = _known(args.name)
+    try:
+        save_setting(context.settings, context.folders, setting, args.value)
+    except ValueError as error:
+        raise ConfigError(str(error), hint=f"{setting.name}: {setting.description}") from error
+    context.note(f"wrote {setting.name} to {context.folders.config_file}; edgevox reload applies it")
+
+
+def _known(name: str) -> Setting:
+    if name not in catalogue():
+        raise ConfigError(unknown(name), hint="edgevox config show lists every setting")
+    return catalogue()[name]
 
 
 @CONFIG.action("path", "print the path of the settings file")

@@ -126,12 +126,14 @@ def _cases(args: argparse.Namespace) -> tuple[Case, ...]:
 
 
 def _speakable_cases(cases: Sequence[Case], context: Context) -> tuple[Case, ...]:
-    """Drop the rows that contain recognition errors, because those are not spoken again."""
+    """Drop the rows that contain recognition errors, because those are not spoken again, and dialogues."""
     speakable = tuple(case for case in cases if case.recording or case.category != _MISHEARD)
-    if len(speakable) < len(cases):
-        skipped = len(cases) - len(speakable)
+    if skipped := len(cases) - len(speakable):
         context.note(f"skipped {skipped} rows of the category {_MISHEARD}: recognition errors are not spoken")
-    return speakable
+    single = tuple(case for case in speakable if not case.dialogue)
+    if skipped := len(speakable) - len(single):
+        context.note(f"skipped {skipped} dialogues: only single rows are spoken")
+    return single
 
 
 def _require_words(cases: Sequence[Case]) -> None:

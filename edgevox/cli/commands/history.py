@@ -24,6 +24,7 @@ from edgevox.cli.ui.voice_view import waterfall
 from edgevox.config import MemorySettings
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.metrics import TurnLog
+from edgevox.core.words import past_tense
 from edgevox.home import WORD_STORES
 from edgevox.tools.results import ToolStats
 
@@ -69,7 +70,7 @@ def retention(memory: MemorySettings) -> str:
 def _matches(turn: TurnRecord, text: str) -> bool:
     wanted = text.casefold()
     said = (message.content for message in turn.messages)
-    done = (f"{call.name} {call.arguments}" for call in turn.calls)
+    done = (f"{call.summary} {call.name} {call.arguments}" for call in turn.calls)
     return any(wanted in part.casefold() for part in itertools.chain(said, done))
 
 
@@ -80,7 +81,8 @@ def _turn_json(turn: TurnRecord) -> dict[str, object]:
 def _turn_lines(turn: TurnRecord) -> Iterator[Text]:
     ended = "" if turn.finish_reason == "stop" else f" · {turn.finish_reason}"
     yield Text(f"{_time_text(turn):%Y-%m-%d %H:%M:%S} · {turn.source}{ended}", style="bold")
-    names = {call.id: call.name for call in turn.calls}
+    # A turn that an older version stored has no summaries.
+    names = {call.id: past_tense(call.summary) or call.name for call in turn.calls}
     for message in turn.messages:
         match message.role:
             case "user":
@@ -93,7 +95,8 @@ def _turn_lines(turn: TurnRecord) -> Iterator[Text]:
                 if message.content:
                     yield _line("edgevox › ", "green", message.content)
                 for call in message.tool_calls:
-                    yield _line(f"  {call.name} ", "yellow", call.arguments)
+                    if not call.summary:
+                        yield _line(f"  {call.name} ", "yellow", call.arguments)
 
 
 def _line(label: str, style: str, content: str) -> Text:
@@ -116,6 +119,8 @@ def last(args: argparse.Namespace, context: Context) -> None:
     context.out.print(f"[bold]{record.preset or record.source}[/] · {record.at} · {record.outcome}")
     if record.heard:
         context.out.print(f"[cyan]you ›[/] {escape(record.heard)}")
+    for call in record.calls:
+        context.out.print(f"[yellow]  {escape(call)}[/]")
     if record.reply:
         context.out.print(f"[green]edgevox ›[/] {escape(record.reply)}")
     if record.instant_word:

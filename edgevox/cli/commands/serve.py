@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 
 from edgevox.app import service_unit
 from edgevox.app.control.protocol import SimpleRequest
-from edgevox.app.http_server import run_http_server
+from edgevox.app.http_server import run_server_only
 from edgevox.app.local_sessions import log_session, voice_engines
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.service_unit import LOG_FILE_NAME, log_to, tail
@@ -57,10 +57,7 @@ async def _serve_http(runtime: AssistantRuntime, context: Context) -> None:
     async with AsyncExitStack() as running:
         with context.err.status(f"loading {runtime.preset.name} …"):
             await running.enter_async_context(runtime)
-        if runtime.assistant().make_agent is not None:
-            # Evaluates the long system prompt and stores it on disk before the first request.
-            runtime.pipeline(conversation=runtime.conversation()).start_idle_work()
-        await running.enter_async_context(run_http_server(runtime, context.err))
+        await running.enter_async_context(run_server_only(runtime, context.err))
         await asyncio.Event().wait()
 
 

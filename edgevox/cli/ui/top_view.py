@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from edgevox.cli.ui.voice_view import EventLines, meter, waterfall
-from edgevox.core.events import Event, ReplyDelta, SoundChanged, StateChanged, ToolFinished, ToolStarted, TurnEnded
+from edgevox.core.events import Event, ReplyDelta, SoundChanged, StateChanged, ToolFinished, TurnEnded
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
 
@@ -52,10 +52,9 @@ class TopView(EventLines):
                 self._reply += text
             case TurnEnded():
                 self._reply = ""
-            case ToolStarted(name=name, arguments=arguments):
-                self._note(f"tool: {name} {arguments}", "magenta")
-            case ToolFinished(name=name, code=code, elapsed_s=elapsed_s):
-                self._note(f"tool: {name}: {code or 'done'}, {elapsed_s * 1000:.0f} ms", "magenta")
+            case ToolFinished(name=name, code=code, elapsed_s=elapsed_s, summary=summary):
+                outcome = f"{summary or name}: {code}" if code else summary or name
+                self._note(f"{outcome}, {elapsed_s * 1000:.0f} ms", "magenta")
             case SoundChanged(is_there=False, detail=detail) | StateChanged(detail=detail) if detail:
                 self._note(f"problem: {detail}", "yellow")
             case _:
@@ -77,6 +76,9 @@ class TopView(EventLines):
 
     def _line(self, who: str, text: str) -> None:
         self._lines.append(_line(who, text))
+
+    def _call(self, summary: str) -> None:
+        """It is shown with its duration."""
 
     def _note(self, text: str, style: str = "dim") -> None:
         self._lines.append(Text(f"  {text}", style=style, no_wrap=True, overflow="ellipsis"))

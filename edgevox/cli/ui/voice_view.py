@@ -45,6 +45,7 @@ def _bar(stage: StageSpan, total_ms: float) -> Text:
 _REFRESH_HZ = 10
 _METER_CHARS = 20
 _QUIETEST_DBFS = -60.0
+_TALK = ("respond", "nevermind")
 _CONFIRMATION_PROMPT = "yes or no?"
 _IDLE_LABELS: Mapping[events.Attention, str] = {"awake": "listening", "asleep": "asleep", "muted": "muted"}
 _ALARM_END_LABELS: Mapping[events.RingEnd, str] = {
@@ -78,6 +79,8 @@ class EventLines:
                 self._line("you", text)
             case events.ConfirmationRequired(question=question):
                 self._line("edgevox", f"{question} (yes or no)")
+            case events.ToolFinished(code=None, name=name, summary=summary) if summary and name not in _TALK:
+                self._call(summary)
             case events.AnswerHeard(text=text):
                 self._line("you", text or "…")
             case events.ConfirmationDecided(granted=False, why=why):
@@ -110,6 +113,10 @@ class EventLines:
 
     def _note(self, text: str, style: str = "dim") -> None:
         raise NotImplementedError
+
+    def _call(self, summary: str) -> None:
+        """Show a call that was made, in words."""
+        self._note(f"({summary})")
 
     def _timings(self) -> None:
         """Show the latencies of the turn that ended."""
@@ -161,7 +168,8 @@ class LiveView(PlainView):
     def __init__(
         self, out: Console, err: Console, last_record: Callable[[], TurnMetrics | None], level_dbfs: Callable[[], float]
     ) -> None:
-        super().__init__(out, err, last_record)
+        # Lines must pass through the console of the status line, which it clears and redraws around them.
+        super().__init__(err if out.is_terminal else out, err, last_record)
         self._level_dbfs = level_dbfs
         self._idle_label = self._state = _IDLE_LABELS["awake"]
         self._is_asking = False

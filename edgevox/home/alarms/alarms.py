@@ -129,13 +129,15 @@ class Alarms:
             changed = self._moved_on(changed, after=moment(alarm.at, self.zone))
         return self._replace(changed)
 
-    def done(self, alarm_id: str) -> None:
-        """Remove one that has rung, or move it to its next day. One that is not due is unchanged."""
-        alarm = self._due_one(alarm_id)
-        if alarm is not None and alarm.repeat:
-            self._replace(self._moved_on(alarm, after=self.now()))
-        elif alarm is not None:
-            self.cancel(alarm)
+    def done(self, alarm_id: str) -> bool:
+        """Remove one that has rung, or move it to its next day; False if it is not due, or not any more."""
+        with self._file.changing() as content:
+            due = next((one for one in content.alarms if one.id == alarm_id and self.is_due(one)), None)
+            if due is None:
+                return False
+            later = [self._moved_on(due, after=self.now())] if due.repeat else []
+            content.alarms = [left for one in content.alarms for left in (later if one is due else [one])]
+        return True
 
     def snooze(self, alarm_id: str, seconds: float) -> None:
         """Ring again later. One that is not due is unchanged."""

@@ -51,16 +51,12 @@ class AlarmSchedule:
             self._timers.correct_clock_jump(now)
             self._alarms.correct_clock_jump(now)
 
-    def done(self, due: DueAlarm) -> None:
-        """Remove one that has rung, or move it to its next day.
+    def done(self, due: DueAlarm) -> bool:
+        """Remove one that has rung, or move it to its next day; False if another process did.
 
         One that was extended meanwhile is not due, and stays.
         """
-        if due.kind == "timer":
-            if timer := self._due_timer(due.id):
-                self._timers.cancel(timer)
-        else:
-            self._alarms.done(due.id)
+        return self._timers.end(due.id) if due.kind == "timer" else self._alarms.done(due.id)
 
     def snooze(self, due: DueAlarm, minutes: float) -> None:
         """Let it ring again after this many minutes."""

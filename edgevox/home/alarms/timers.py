@@ -158,6 +158,15 @@ class Timers:
         with self._file.changing() as content:
             content.timers = [timer for timer in content.timers if timer.id not in gone]
 
+    def end(self, timer_id: str) -> bool:
+        """Remove a timer that is due; False if it is not, or if another process ended it."""
+        now_s = self._clock()
+        with self._file.changing() as content:
+            left = [timer for timer in content.timers if timer.id != timer_id or not timer.is_due(now_s)]
+            is_ended = len(left) < len(content.timers)
+            content.timers = left
+        return is_ended
+
     def correct_clock_jump(self, now: ClockOffset) -> None:
         """Move the timers that were started before the wall clock was set, so that they keep their length."""
         timers = self._file.read().timers

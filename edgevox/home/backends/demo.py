@@ -191,6 +191,19 @@ class DemoHome:
         """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)
 
+    def set_facts(self, entity_id: str, facts: Mapping[str, Any]) -> None:
+        """Set the `state`, attributes or list `items` of an entity, as an evaluation needs them. Raises StateError."""
+        changes = {fact: value for fact, value in facts.items() if fact not in ("state", "items")}
+        with self._file.changing() as content:
+            if "items" in facts:
+                content.lists[entity_id] = [Line(text=text) for text in facts["items"]]
+                return
+            entity = _house(content).entity(entity_id)
+            assert entity is not None
+            content.things[entity_id] = _StoredEntity(
+                state=str(facts.get("state", entity.state)), attributes={**entity.attributes, **changes}
+            )
+
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Delete list items and titles that are to be forgotten, and return their number. Raises StateError."""
         with self._file.changing() as content:

@@ -15,6 +15,7 @@ from edgevox.core.languages import listed
 from edgevox.core.types import JsonObject
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
+from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.relative import STEP
 from edgevox.home.phrasing import sentence, the
@@ -67,9 +68,16 @@ def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIn
         area = _area_to_clean(tool, normalized, house)
     except HomeError as error:
         choices = error.choices if isinstance(error, ClarificationNeeded) else ()
-        return ResolvedIntent(normalized, answer=Speech(sentence(error.message), is_failure=True), choices=choices)
-    question = confirmation_question(tool, entities)
-    return ResolvedIntent(normalized, _targets(tool, normalized, entities), question, None, entities, area)
+        answer = Speech(sentence(error.message), is_failure=True)
+        return ResolvedIntent(normalized, answer=answer, summary=call_phrase(tool, normalized), choices=choices)
+    return ResolvedIntent(
+        normalized,
+        _targets(tool, normalized, entities),
+        confirmation_question(tool, entities),
+        summary=call_phrase(tool, normalized, entities, area),
+        entities=entities,
+        area=area,
+    )
 
 
 def _by_id(entity_ids: Iterable[str], house: House) -> Entities:

@@ -17,6 +17,7 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers
+from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue
 from edgevox.home.intents.relative import STEP
 from edgevox.home.intents.resolution import (
@@ -101,7 +102,8 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
     def resolve(arguments: JsonObject) -> ResolvedIntent:
         if not has_targets(name):
             message = in_question(str(arguments.get("message", "")))
-            return ResolvedIntent(arguments, question=f"Announce “{message}”?" if name == _ANNOUNCEMENT else "")
+            question = f"Announce “{message}”?" if name == _ANNOUNCEMENT else ""
+            return ResolvedIntent(arguments, question=question, summary=call_phrase(name, arguments))
         try:
             return resolve_intent(name, arguments, home.house())
         except (HomeError, StateError) as error:

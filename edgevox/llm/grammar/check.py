@@ -30,12 +30,17 @@ def find_mismatch(lark: str, text: str, *, triggers: Sequence[str] = ()) -> int 
     begin = min((at for at in map(text.find, triggers) if at >= 0), default=None) if triggers else 0
     if begin is None:
         return None
-    matcher = _matcher(lark).deep_copy()
-    written = text[begin:].encode(errors="surrogatepass")
+    mismatch = _mismatch(_matcher(lark), text[begin:])
+    return None if mismatch is None else begin + mismatch
+
+
+def _mismatch(compiled: LLMatcher, text: str) -> int | None:
+    matcher = compiled.deep_copy()
+    written = text.encode(errors="surrogatepass")
     accepted = matcher.try_consume_tokens(list(written))
     if accepted == len(written) and matcher.is_accepting():
         return None
-    return begin + len(written[:accepted].decode(errors="ignore"))
+    return len(written[:accepted].decode(errors="ignore"))
 
 
 def is_found(pattern: str, text: str, *, otherwise: bool) -> bool:
@@ -43,12 +48,19 @@ def is_found(pattern: str, text: str, *, otherwise: bool) -> bool:
 
     Unlike `re.search`, it takes no exponential time, whatever the pattern.
     """
+    compiled = _pattern_matcher(pattern)
+    return otherwise if compiled is None else _mismatch(compiled, text) is None
+
+
+# Every name of an object is compared with every pattern for names: a matcher must not be built for each pair.
+@lru_cache(maxsize=64)
+def _pattern_matcher(pattern: str) -> LLMatcher | None:
     rules = Rules()
     try:
         rules.define("root", rules.add("text", pattern_language(pattern), token=True))
-        return find_mismatch(serialize(rules)[1], text) is None
+        return _matcher(serialize(rules)[1])
     except (UnsupportedSchema, ValueError):
-        return otherwise
+        return None
 
 
 @lru_cache(maxsize=8)

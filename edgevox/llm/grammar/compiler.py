@@ -16,6 +16,7 @@ from edgevox.llm.grammar.language import (
     Alt,
     Node,
     Rules,
+    SchemaTooLarge,
     Text,
     UnsupportedSchema,
     alt,
@@ -36,9 +37,10 @@ _FREE_DEPTH = 5
 _MOST_ITEMS = 1000
 _MOST_NESTED = 60
 _MOST_LEVELS = 5
-_MOST_RULES = 20_000
 _MOST_COUNTED = 5000
 _MOST_COUNTED_MEMBERS = 64
+# Each member is a rule for each number of members before it.
+_MOST_COUNTED_PLACES = 2_000
 # The maximum number of enum values written inline.
 _MOST_IN_PLACE = 8
 
@@ -60,12 +62,15 @@ _KEY_TEXT = {"type": "string", "maxLength": strings.MAX_KEY_CHARS}
 
 
 class SchemaCompiler:
-    """Adds the rules of one schema to `rules`, and collects unsupported parts in `problems`."""
+    """Adds the rules of one schema to `rules`, and collects unsupported parts in `problems`.
 
-    def __init__(self, rules: Rules, root: Schema, name: str) -> None:
+    Raises SchemaTooLarge if it `is_bounded` and takes too long or too many rules.
+    """
+
+    def __init__(self, rules: Rules, root: Schema, name: str, *, is_bounded: bool = True) -> None:
         self.problems: list[str] = []
         self._rules = rules
-        self._most_rules = len(rules.by_name) + _MOST_RULES
+        self._is_bounded = is_bounded
         self._document = SchemaDocument(root, self._warn)
         self._root = root
         self._name = rule_name(name)
@@ -103,14 +108,16 @@ class SchemaCompiler:
         if self._open.total() > _MOST_NESTED:
             self._warn(f"nested more than {_MOST_NESTED} deep")
             schema = _ANY[0]
-        if len(self._rules.by_name) > self._most_rules:
-            raise UnsupportedSchema("the schema is too large")
+        if self._is_bounded:
+            self._rules.check_cost()
         self._kept.append(schema)
         self._open[own] += 1
         self._level = level
         try:
             flats = self._document.flat(schema)
             node = alt(*(self._one(flat, notation, name) for flat in flats))
+        except SchemaTooLarge:
+            raise
         except UnsupportedSchema as reason:
             self._warn(str(reason))
             node = self._free(notation)
@@ -283,6 +290,9 @@ class SchemaCompiler:
         if max(least, most or 0) > _MOST_COUNTED_MEMBERS:
             self._warn(f"more than {_MOST_COUNTED_MEMBERS} members are not counted")
             least, most = min(least, _MOST_COUNTED_MEMBERS), None
+        if max(least, most or 0) * len(written) > _MOST_COUNTED_PLACES:
+            self._warn(f"{max(least, most or 0)} of {len(written)} members are not counted")
+            least, most = min(least, 1), None
         possible = [(node, required) for node, required in written if node is not NEVER]
         content = self._content(possible, self._further(members, notation, name), notation, least, most, name)
         return seq(Text(notation.object_open), content, Text(notation.object_close))
@@ -298,7 +308,7 @@ class SchemaCompiler:
                 value = self._value(members.schema_of(key), notation.members or notation, f"{name}-{rule_name(key)}")
                 yield seq(strings.key(key, notation), value), required
             except UnsupportedSchema as reason:
-                if required:
+                if required or isinstance(reason, SchemaTooLarge):
                     raise
                 self._warn(str(reason))
 

@@ -6,7 +6,8 @@ The constructors simplify: what can never be completed is `NEVER`, and what is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
@@ -14,6 +15,10 @@ from typing import TypeAlias
 
 class UnsupportedSchema(Exception):
     """A part of a schema that no grammar can express, and its name. Never leaves this package."""
+
+
+class SchemaTooLarge(UnsupportedSchema):
+    """A schema whose grammar would take too long to build, or is too large for the backends."""
 
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
@@ -80,13 +85,27 @@ class Rule:
     token: bool
 
 
+_MOST_NAME_CHARS = 80
+# Measured with hostile schemas: a backend compiles this much in about a second. llguidance follows
+# references by recursion, and overflows the stack of the process between 2,000 and 3,000 of them.
+_MOST_RULES = 4_000
+_MOST_RULE_CHAIN = 1_000
+MOST_BUILD_S = 2.0
+
+
 @dataclass(slots=True)
 class Rules:
-    """The rules of one grammar, by name; it starts at `root`. Equal nodes share a rule."""
+    """The rules of one grammar, by name; it starts at `root`. Equal nodes share a rule.
+
+    Building them may take `most_s`.
+    """
 
     by_name: dict[str, Rule] = field(default_factory=lambda: {"root": Rule(NEVER, token=False)})
     _names: dict[tuple[Node, bool], str] = field(default_factory=dict)
     _built: dict[Hashable, Node] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(default_factory=dict)
+    most_s: float = MOST_BUILD_S
+    _begun_s: float = field(default_factory=time.monotonic)
 
     def add(self, wanted: str, node: Node, *, token: bool = False) -> Node:
         """Return a reference to `node` under the wanted name, or a similar one."""
@@ -106,14 +125,68 @@ class Rules:
 
     def reserve(self, wanted: str) -> str:
         """Return an unused name for a rule that is defined later."""
-        name, number = wanted, 2
+        # The names of nested members contain those of all members around them.
+        name = wanted = wanted[:_MOST_NAME_CHARS].rstrip("-")
         while name in self.by_name:
-            name, number = f"{wanted}-{number}", number + 1
+            self._numbers[wanted] = self._numbers.get(wanted, 1) + 1
+            name = f"{wanted}-{self._numbers[wanted]}"
         self.by_name[name] = Rule(NEVER, token=False)
         return name
 
     def define(self, name: str, node: Node) -> None:
         self.by_name[name] = Rule(node, token=False)
+
+    def check_cost(self) -> None:
+        """Raises SchemaTooLarge if there are too many rules, or building them takes too long."""
+        if len(self.by_name) > _MOST_RULES:
+            raise SchemaTooLarge(f"its grammar has more than {_MOST_RULES:,} rules")
+        if time.monotonic() - self._begun_s > self.most_s:
+            raise SchemaTooLarge(f"its grammar takes more than {MOST_BUILD_S:g} s to build")
+
+    def reachable(self) -> dict[str, Rule]:
+        """Return the rules that `root` leads to, which comes first. Raises SchemaTooLarge for too long a chain."""
+        found: dict[str, Rule] = {}
+        refs: dict[str, list[str]] = {}
+        waiting = ["root"]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found[name] = self.by_name[name]
+                refs[name] = list(_references(found[name].node))
+                waiting += reversed(refs[name])
+        if _longest_chain(refs) > _MOST_RULE_CHAIN:
+            raise SchemaTooLarge(f"its grammar has a chain of more than {_MOST_RULE_CHAIN:,} rules")
+        return found
+
+
+def _references(node: Node) -> Iterator[str]:
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case Ref(name):
+                yield name
+            case Seq(parts) | Alt(parts) | Both(parts):
+                waiting += reversed(parts)
+            case Repeat(part):
+                waiting.append(part)
+            case _:
+                pass
+
+
+def _longest_chain(refs: Mapping[str, Sequence[str]]) -> int:
+    """Return the most rules that refer to each other in a row; a reference back to a rule of the row ends it."""
+    lengths: dict[str, int] = {}
+    opened: set[str] = set()
+    waiting = ["root"]
+    while waiting:
+        name = waiting[-1]
+        if name not in opened:
+            opened.add(name)
+            waiting += [other for other in refs[name] if other not in opened]
+            continue
+        waiting.pop()
+        lengths.setdefault(name, 1 + max((lengths.get(other, 0) for other in refs[name]), default=0))
+    return lengths["root"]
 
 
 def seq(*parts: Node) -> Node:

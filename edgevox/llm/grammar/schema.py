@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from edgevox.llm.grammar.check import is_found
-from edgevox.llm.grammar.language import UnsupportedSchema
+from edgevox.llm.grammar.language import SchemaTooLarge, UnsupportedSchema
 
 Schema: TypeAlias = Any
 Flat: TypeAlias = dict[str, Any]
@@ -23,6 +23,8 @@ Flat: TypeAlias = dict[str, Any]
 TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 _MOST_COMBINATIONS = 64
 _MOST_BRANCHES = 1000
+# References that refer to each other twice double with every step.
+_MOST_STEPS = 20_000
 _COMBINING = frozenset(("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "const", "nullable"))
 # Conditions that a grammar cannot express. They are left to validation.
 _BEYOND = ("not", "if", "dependentSchemas", "dependentRequired", "dependencies", "contains", "unevaluatedItems")
@@ -59,9 +61,13 @@ class SchemaDocument:
     def __init__(self, root: Schema, warn: Callable[[str], None]) -> None:
         self._root = root
         self._warn = warn
+        self._steps = 0
 
     def flat(self, schema: Schema, trail: frozenset[str] = frozenset()) -> list[Flat]:
         """Return the schemas of which a value must match one. Raises UnsupportedSchema if there are too many."""
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise SchemaTooLarge("it has too many combinations of references")
         if isinstance(schema, AllOf):
             return self._product([self.flat(part, trail) for part in schema.parts])
         if schema is True or schema is False:

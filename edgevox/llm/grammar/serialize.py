@@ -6,12 +6,18 @@ import re
 from json.encoder import encode_basestring
 from types import MappingProxyType
 
-from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ref, Repeat, Rule, Rules, Seq, Text
+from edgevox.llm.grammar.language import Alt, Both, Chars, Node, Ref, Repeat, Rules, SchemaTooLarge, Seq, Text
+
+# llguidance compiles this much in about a second.
+_MOST_CHARS = 600_000
 
 
 def serialize(rules: Rules) -> tuple[str, str]:
-    """Write the rules reachable from `root`, which comes first, as GBNF and as Lark."""
-    found = _reachable(rules)
+    """Write the rules reachable from `root`, which comes first, as GBNF and as Lark.
+
+    Raises SchemaTooLarge if they are too many for the backends.
+    """
+    found = rules.reachable()
     gbnf = _GbnfWriter({name: name for name in found})
     in_gbnf = (gbnf.rule(name, rule.node) for name, rule in found.items())
     # Tokens become terminals, which llguidance's lexer reads at once.
@@ -20,24 +26,13 @@ def serialize(rules: Rules) -> tuple[str, str]:
     in_lark = (
         f"{names[name]}: {(in_tokens if rule.token else in_rules).write(rule.node)}\n" for name, rule in found.items()
     )
-    return "".join(in_gbnf), "".join(("start: root\n", *in_lark))
-
-
-def _reachable(rules: Rules) -> dict[str, Rule]:
-    found: dict[str, Rule] = {}
-    waiting: list[Node] = [Ref("root")]
-    while waiting:
-        match waiting.pop():
-            case Ref(name) if name not in found:
-                found[name] = rules.by_name[name]
-                waiting.append(found[name].node)
-            case Seq(parts) | Alt(parts) | Both(parts):
-                waiting += reversed(parts)
-            case Repeat(part):
-                waiting.append(part)
-            case _:
-                pass
-    return found
+    try:
+        written = "".join(in_gbnf), "".join(("start: root\n", *in_lark))
+    except RecursionError:
+        raise SchemaTooLarge("it is nested too deep") from None
+    if max(map(len, written)) > _MOST_CHARS:
+        raise SchemaTooLarge(f"its grammar has more than {_MOST_CHARS:,} characters")
+    return written
 
 
 class _Writer:

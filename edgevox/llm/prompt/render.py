@@ -185,11 +185,3 @@ def _quoted(result: str) -> str:
     except ValueError:
         return json.dumps(result, ensure_ascii=False)
     return result
-
-
-def drop_oldest_turn(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Remove the first user message and everything up to the next one."""
-    questions = [index for index, message in enumerate(messages) if message.role == "user"]
-    if len(questions) < 2:
-        return messages
-    return messages[: questions[0]] + messages[questions[1] :]

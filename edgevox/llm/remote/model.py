@@ -20,7 +20,8 @@ from edgevox.core.errors import ConfigError, ContextOverflow, ModelError
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Busy, ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.engines.base import EngineLimits, limited_replies
-from edgevox.llm.prompt.render import drop_oldest_turn, fit_request
+from edgevox.llm.prompt.fitting import turn_starts, without_oldest_turns
+from edgevox.llm.prompt.render import fit_request
 from edgevox.llm.prompt.templates import TemplateCapabilities
 from edgevox.llm.remote.anthropic import ANTHROPIC
 from edgevox.llm.remote.openai import OPENAI
@@ -144,8 +145,8 @@ class RemoteModel:
     # --- one response
 
     async def _stream_answer(self, request: ChatRequest) -> AsyncGenerator[ChatReply | Busy, None]:
-        """Yield the answer, dropping old turns until the conversation fits."""
-        dropped = 0
+        """Yield the answer, dropping old turns until the conversation fits: each time twice as many, not one by one."""
+        whole, dropped = request.messages, 0
         while True:
             answer = self._wire.reader(request)
             text = ""
@@ -158,11 +159,11 @@ class RemoteModel:
                     rest, done = answer.finish()
                 break
             except ContextOverflow:
-                shorter = drop_oldest_turn(request.messages)
-                if shorter == request.messages:
+                most = len(turn_starts(whole)) - 1
+                if dropped >= most:
                     raise
-                request = dataclasses.replace(request, messages=shorter)
-                dropped += 1
+                dropped = min(most, dropped * 2 + 1)
+                request = dataclasses.replace(request, messages=without_oldest_turns(whole, dropped))
         warnings = done.warnings
         if rest:
             yield ChatDelta(rest)

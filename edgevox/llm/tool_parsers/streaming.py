@@ -163,14 +163,18 @@ class StreamingToolParser:
         self._run(piece, at_end=False)
         return self._delta()
 
-    def finish(self, piece: str = "") -> ParseDelta:
+    def finish(self, piece: str = "", *, is_cut: bool = False) -> ParseDelta:
         """End the reply, optionally with a last piece, and decide what was held back.
 
-        A second call returns an empty delta.
+        Of a reply that `is_cut` at the token limit, the beginning of a call is dropped: it is no text. A second call
+        returns an empty delta.
         """
         if not self._finished:
             self._finished = True
-            self._run(piece, at_end=True)
+            if is_cut:
+                self._run_cut(piece)
+            else:
+                self._run(piece, at_end=True)
         return self._delta()
 
     def reply(self) -> ParsedReply:
@@ -226,6 +230,19 @@ class StreamingToolParser:
             self._say(text[pos:held])
             self._carry = text[held:]
             return
+
+    def _run_cut(self, piece: str) -> None:
+        """Read to the end of a cut reply, and drop what may begin a call."""
+        self._run(piece, at_end=False)
+        while (body := self._body) is not None:
+            verdict = body.feed("", 0, True)
+            self._collect(body)
+            self._body, self._held = None, []
+            if verdict is Verdict.DONE:
+                self._close_region(body)
+                self._run(body.text[body.pos :], at_end=False)
+        self._intake.note("%r is dropped: the reply was cut", self._carry)
+        self._carry = ""
 
     def _scan(self) -> Scan:
         plan = self._plan

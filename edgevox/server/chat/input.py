@@ -14,6 +14,7 @@ from edgevox.agents.chat_request import fence_results
 from edgevox.config import ServerSettings
 from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
+from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody
 from edgevox.tools.schema import schema_fault
@@ -41,10 +42,11 @@ class ChatInput:
         names = [tool["function"]["name"] for tool in self.tools or ()]
         if len(set(names)) < len(names):
             raise invalid("two tools have the same name", "tools")
+        cost = SchemaCost()
         for tool in self.tools or ():
-            _check_schema(tool["function"]["parameters"], "tools")
+            _check_schema(tool["function"]["parameters"], "tools", cost)
         if self.json_schema is not None:
-            _check_schema(self.json_schema, "response_format")
+            _check_schema(self.json_schema, "response_format", cost)
         if self.tool_choice == "required" and not names:
             raise invalid("a call is required, but the request has no tools", "tool_choice")
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
@@ -70,12 +72,13 @@ class ChatInput:
         return sum(bool(message.tool_calls) for message in self.messages[last:])
 
 
-def in_order(messages: Sequence[Message], names: Sequence[str]) -> tuple[Message, ...]:
-    """Normalise a conversation for any chat template. Raises ApiError if it is invalid.
+def in_order(messages: Sequence[Message], names: Sequence[str], limits: ServerSettings) -> tuple[Message, ...]:
+    """Normalise a conversation for any chat template. Raises ApiError if it is invalid or too long.
 
     One system message comes first, adjacent messages of one role are merged, each call is followed by its
     result. Calls are renumbered, because some templates restrict ids. `names` are the tool names.
     """
+    checked_count(sum(1 + len(message.tool_calls) for message in messages), limits.max_messages, "messages")
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     ordered: list[Message] = [Message("system", system)] if system else []
     open_calls: dict[str, str] = {}
@@ -119,8 +122,12 @@ def checked_count(count: int, limit: int, what: str) -> None:
         raise ApiError(400, f"too_many_{what}", f"at most {limit:,} {what} are allowed", param=what)
 
 
-def _check_schema(schema: JsonObject, param: str) -> None:
-    """Raises ApiError for an invalid JSON Schema, so that later code can rely on it."""
+def _check_schema(schema: JsonObject, param: str, cost: SchemaCost) -> None:
+    """Raises ApiError for a JSON Schema that is invalid or costs too much, so that later code can rely on it."""
+    try:
+        cost.add(schema)
+    except SchemaOverLimit as error:
+        raise ApiError(400, "schema_too_large", str(error), param=param) from None
     try:
         fault = schema_fault(schema)
     except RecursionError:

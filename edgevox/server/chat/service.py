@@ -1,8 +1,8 @@
 """Answers chat requests in one of three modes.
 
 With tools in the request, tool calls are returned to the client. Without them, an assistant with tools of
-its own executes the calls, and the client sees one text stream. Otherwise the model's output is passed on
-unchanged.
+its own executes the calls, and the client sees one text stream. Otherwise the client gets the model's text:
+unchanged, or as the message of the call in which a model writes text that was trained to write calls only.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ from typing import assert_never
 from edgevox.agents import AgentResult
 from edgevox.agents.chat_request import conversation_from_messages, group_turns
 from edgevox.agents.conversation import complete_turn
+from edgevox.agents.model_profile import ReplyPreview
 from edgevox.agents.tool_loop import Confirm, spoken_text
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Event, ModelFinished, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
-from edgevox.llm.tool_choice import RESPOND_NAME, HopPlan, plan_hop
+from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, HopPlan, plan_hop
 from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser
 from edgevox.server.assistant import Assistant
 from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage
 from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
+
+
+# What the name, brackets and quotes of a call take, beside its message.
+_CALL_TOKENS = 8
 
 
 class ReplyReader:
@@ -70,7 +75,7 @@ class ReplyReader:
     def finish(self, done: ChatDone) -> list[ReplyPart]:
         self.done = done
         self.usage = self.usage.plus(done)
-        return self._parts(self._parser.finish())
+        return self._parts(self._parser.finish(is_cut=done.finish_reason == "length"))
 
     def _parts(self, delta: ParseDelta) -> list[ReplyPart]:
         parts: list[ReplyPart] = []
@@ -122,6 +127,8 @@ class ChatService:
         with self._queue.place(client_key):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
+                case "client_tools" | "plain" if self._writes_calls_only(question):
+                    parts = self._as_respond_call(model, question, cancel)
                 case "client_tools":
                     parts = self._with_client_tools(model, question, cancel)
                 case "own_tools":
@@ -151,6 +158,35 @@ class ChatService:
                     case ChatDone():
                         yield ReplyEnd(reply.finish_reason, Usage().plus(reply), _stop_word(reply, question))
 
+    # --- text from a model that writes calls only
+
+    def _writes_calls_only(self, question: ChatInput) -> bool:
+        """Whether plain text is wanted from a model whose preset requires a call."""
+        wants_text = question.json_schema is None and (not question.tools or question.tool_choice == "none")
+        return wants_text and self._assistant.profile.policy != "auto"
+
+    async def _as_respond_call(
+        self, model: ChatModel, question: ChatInput, cancel: CancelFlag
+    ) -> AsyncGenerator[ReplyPart, None]:
+        """Stream the message of a call of the built-in `respond`, which the grammar forces."""
+        sampling = question.sampling
+        more = dataclasses.replace(sampling, max_tokens=sampling.max_tokens + _CALL_TOKENS)
+        plan = HopPlan((RESPOND,), "required")
+        reading, preview, begun = ReplyReader(self._assistant.profile.parsers, question), ReplyPreview(), ""
+        reading.begin(plan)
+        text = ""
+        request = self._request(dataclasses.replace(question, sampling=more, tools=None), plan)
+        async with aclosing(model.stream(request, cancel)) as replies:
+            async for reply in replies:
+                found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
+                begun = preview.feed(reply.text) or begun if isinstance(reply, ChatDelta) else begun
+                text += "".join(part.text for part in found if isinstance(part, ReplyText))
+        text, stopped_at = _until_stop(text or begun.strip(), question.stop)
+        if text:
+            yield ReplyText(text)
+        finish = reading.done.finish_reason if stopped_at is None else "stop"
+        yield ReplyEnd(finish, reading.usage, stopped_at)
+
     # --- the client executes tool calls
 
     async def _with_client_tools(
@@ -169,7 +205,7 @@ class ChatService:
                     found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
                     for part in found:
                         yield part
-            if not reading.is_garbled or choice == "none":
+            if not reading.is_garbled or choice == "none" or reading.done.finish_reason == "length":
                 break
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
@@ -246,6 +282,12 @@ class ChatService:
             raise
         finally:
             record(dataclasses.replace(ended, at_s=time.monotonic()))
+
+
+def _until_stop(text: str, stop: tuple[str, ...]) -> tuple[str, str | None]:
+    """Return the text before the first stop string, and that string: grammars know none."""
+    found = min(((text.find(one), one) for one in stop if one in text), default=None)
+    return (text, None) if found is None else (text[: found[0]].rstrip(), found[1])
 
 
 def _stop_word(done: ChatDone, question: ChatInput) -> str | None:

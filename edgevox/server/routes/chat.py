@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
@@ -64,7 +65,8 @@ async def _answer(
     queue.check_capacity(client_key)
     body = await read_body(request, kind)
     check_model(body.model, (assistant.name, *DEFAULT_NAMES))
-    question = body.question(assistant.profile.sampling, server.settings)
+    # In a thread: checking large schemas takes a while, and the local speaker must be heard meanwhile.
+    question = await asyncio.to_thread(body.question, assistant.profile.sampling, server.settings)
     if question.mode(has_own_tools=assistant.make_agent is not None) == "own_tools":
         caller = server.access.require_token(request, "read", instead=_INSTEAD)
     parts = ChatService(assistant, queue, server.confirmations).parts(question, caller, client_key)

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 from typing import TypeAlias
 
 from pydantic import Field
@@ -28,7 +28,7 @@ from edgevox.server.routes import ENGINE_ERRORS, EVENTS, HISTORY, ApiRoute, Serv
 from edgevox.server.websocket import protocol
 from edgevox.server.websocket.audio import WebSocketAudioSource
 from edgevox.server.websocket.session import ClientSession, Incoming
-from edgevox.tools.policy import Caller
+from edgevox.tools.policy import CONFIRM, Caller
 
 VOICE_PATH = "/v1/voice"
 VOICE = "voice"
@@ -215,19 +215,23 @@ async def _read_question(request: Request, factory: VoiceSessionFactory) -> Ques
 _STILL_HERE_S = 15.0
 
 
-async def _events(server: ServerContext, request: Request, _caller: Caller) -> Response:
+async def _events(server: ServerContext, request: Request, caller: Caller) -> Response:
     factory = _session_factory(server)
     await request.body()  # empty; the next message is the disconnect
-    return await sse_response(request, _live_events(server, factory), _format_error)
+    return await sse_response(request, _live_events(server, factory, caller), _format_error)
 
 
-async def _live_events(server: ServerContext, factory: VoiceSessionFactory) -> AsyncGenerator[bytes, None]:
+async def _live_events(
+    server: ServerContext, factory: VoiceSessionFactory, caller: Caller
+) -> AsyncGenerator[bytes, None]:
     if server.event_readers.locked():
         raise ApiError(429, "queue_full", "too many clients read the events already", headers={"Retry-After": "5"})
     frames: list[JsonObject] = []
     observer = protocol.SessionObserver(frames.append, lambda _record: None)
     async with server.event_readers:
-        with factory.bus.subscription() as events:
+        with factory.bus.subscription() as events, ExitStack() as during:
+            if caller.may(CONFIRM) and (dialog := server.assistant.local_confirmation()) is not None:
+                during.enter_context(dialog.answerable("api"))  # the questions of delayed commands
             observer.begin()
             while True:
                 for frame in frames:

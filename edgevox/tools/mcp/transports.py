@@ -1,7 +1,7 @@
 """MCP transports (stdio and streamable HTTP) with limits on message size and rate.
 
 The SDK's stdio transport has no limit on a line and passes the server's stderr to our terminal; this one
-bounds both. The process has a session of its own, so that its children end with it.
+bounds both.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from edgevox.core.errors import ConfigError
-from edgevox.core.platform import signal_group
 from edgevox.tools.mcp.config import HttpServer, ServerSpec, StdioServer, expand_variables
+from edgevox.tools.mcp.server_process import server_process
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -69,7 +67,6 @@ _STDERR_TAIL_BYTES = 2_000
 _CHUNK_BYTES = 65_536
 # Limits how fast the stderr of a server is read.
 _CHUNK_PAUSE_S = 0.01
-_END_S = 1.0
 
 
 @dataclass(slots=True)
@@ -94,45 +91,22 @@ async def stdio_transport(
 
     Raises ConfigError if the program cannot be started.
     """
-    child = await _started(spec)
-    assert child.stdout is not None
-    assert child.stderr is not None
-    assert child.stdin is not None
-    inbox, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    outbox, to_send = anyio.create_memory_object_stream[SessionMessage](0)
-    tasks = [
-        asyncio.create_task(_forward(_messages(child.stdout), inbox, process, on_end)),
-        asyncio.create_task(_write(child.stdin, to_send)),
-        asyncio.create_task(_read_errors(child.stderr, process)),
-    ]
-    try:
-        yield received, outbox
-    finally:
-        for stream in (inbox, received, outbox, to_send):
-            stream.close()
-        # Shielded: a cancelled caller must not leave a process behind.
-        await asyncio.shield(_ended(child, tasks))
-
-
-async def _started(spec: StdioServer) -> asyncio.subprocess.Process:
-    environment = get_default_environment() | expand_variables(spec.env)
-    try:
-        return await asyncio.create_subprocess_exec(
-            spec.command,
-            *spec.args,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-            cwd=spec.cwd,
-            start_new_session=True,
-            limit=MAX_MESSAGE_BYTES,
-        )
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"{spec.command} cannot be started: {reason}", hint="check that it is installed and in the PATH"
-        ) from error
+    async with server_process(spec, MAX_MESSAGE_BYTES) as pipes:
+        inbox, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outbox, to_send = anyio.create_memory_object_stream[SessionMessage](0)
+        tasks = [
+            asyncio.create_task(_forward(_messages(pipes.stdout), inbox, process, on_end)),
+            asyncio.create_task(_write(pipes.stdin, to_send)),
+            asyncio.create_task(_read_errors(pipes.stderr, process)),
+        ]
+        try:
+            yield received, outbox
+        finally:
+            for stream in (inbox, received, outbox, to_send):
+                stream.close()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _messages(output: asyncio.StreamReader) -> AsyncIterator[tuple[int, SessionMessage | None]]:
@@ -183,29 +157,6 @@ async def _read_errors(errors: asyncio.StreamReader, process: Process) -> None:
     while chunk := await errors.read(_CHUNK_BYTES):
         process.errors = (process.errors + chunk)[-_STDERR_TAIL_BYTES:]
         await asyncio.sleep(_CHUNK_PAUSE_S)
-
-
-async def _ended(child: asyncio.subprocess.Process, tasks: list[asyncio.Task[None]]) -> None:
-    """Let the process end by itself, then kill it with its process group."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    assert child.stdin is not None
-    child.stdin.close()
-    if not await _is_over(child):
-        signal_group(child.pid, "SIGTERM")
-        await _is_over(child)
-    signal_group(child.pid, "SIGKILL")  # also its remaining children
-    await _is_over(child)
-    # A grandchild outside the session may hold the pipes open: without this, Python warns about them.
-    child._transport.close()  # type: ignore[attr-defined]  # there is no public method
-
-
-async def _is_over(child: asyncio.subprocess.Process) -> bool:
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_END_S):
-            await child.wait()
-    return child.returncode is not None
 
 
 # An event stream may be silent for long; everything else answers soon.

@@ -118,8 +118,9 @@ def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
 def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: Visitor) -> None:
     turn = visitor.ask("Turn off the hallway light")
     call = turn.find_element(By.CSS_SELECTOR, '.call[data-state="done"]')
-    assert call.find_element(By.CSS_SELECTOR, "code").text == "turn_off"
-    assert "hallway light" in call.find_element(By.CSS_SELECTOR, ".argument").text
+    assert call.find_element(By.CSS_SELECTOR, ".summary").text == "Turned off hallway light"
+    assert call.find_element(By.CSS_SELECTOR, "code").get_attribute("textContent") == "turn_off"
+    assert "hallway light" in call.find_element(By.CSS_SELECTOR, ".argument").get_attribute("textContent")
     assert call.find_element(By.CSS_SELECTOR, ".content").text
     visitor.until(lambda: visitor.state_of("light.hallway") == "off")
     reply = turn.find_element(By.CSS_SELECTOR, ".reply").text

@@ -1,4 +1,4 @@
-// One tool call: its arguments as the model writes them, and its result.
+// One tool call: what it does in words, its result, and behind a disclosure the call itself.
 
 import { element } from "./element.js";
 import { milliseconds } from "./waterfall.js";
@@ -7,13 +7,15 @@ export class ToolCall {
   constructor(name) {
     this.name = name;
     this.written = "";
+    this.summary = element("span", { class: "summary" }, "…");
     this.shown = element("span", { class: "arguments" });
     this.result = element("p", { class: "result" }, "…");
     this.element = element(
       "div",
       { class: "call", "data-state": "written" },
-      element("p", { class: "called" }, element("code", {}, name), " ", this.shown),
+      element("p", { class: "called" }, this.summary),
       this.result,
+      element("details", { class: "raw" }, element("summary", {}, "call"), element("code", {}, name), " ", this.shown),
     );
   }
 
@@ -22,8 +24,9 @@ export class ToolCall {
     this.shown.textContent = this.written;
   }
 
-  make(given) {
+  make({ arguments: given, summary }) {
     this.element.dataset.state = "made";
+    this.summary.textContent = summary || this.name;
     const pairs = Object.entries(given).map(([key, value]) =>
       element("span", { class: "argument" }, element("span", { class: "argument-name" }, `${key} `), worded(value)),
     );
@@ -31,9 +34,10 @@ export class ToolCall {
   }
 
   // `refused` is a call without permission; all other errors are failures.
-  finish({ is_error: isError, code, content, elapsed_ms: ms }) {
+  finish({ is_error: isError, code, content, summary, elapsed_ms: ms }) {
     const isRefused = code === "tool_denied" || code === "token_scope_insufficient";
     this.element.dataset.state = isRefused ? "refused" : isError ? "failed" : "done";
+    this.summary.textContent = summary || this.name;
     const took = element("span", { class: "took" }, isRefused ? "refused" : milliseconds(ms));
     this.result.replaceChildren(element("span", { class: "content" }, plain(content)), " ", took);
   }

@@ -36,8 +36,8 @@ export class Turn {
     this.call(id, name).write(delta);
   }
 
-  toolCall({ call_id: id, name, arguments: given }) {
-    this.call(id, name).make(given);
+  toolCall(frame) {
+    this.call(frame.call_id, frame.name).make(frame);
   }
 
   toolResult(frame) {

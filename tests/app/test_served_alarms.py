@@ -1,0 +1,126 @@
+"""`edgevox serve` has no sound device: its timers end for its clients, and its delayed commands run."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from rich.console import Console
+
+from edgevox.app.http_server import run_server_only
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.events import Event, RingEnded, TurnEnded
+from edgevox.core.files import Folders
+from edgevox.home import Timers
+from edgevox.home.alarms.timers import TIMERS_FILE
+from edgevox.models import ModelStore, load_manifest
+from edgevox.server.http.auth import page_token, token_file
+from tests.app.harness import BOUND_S, Model
+
+COFFEE_OFF = '[turn_off(name="coffee machine")]'
+UNLOCK = '[turn_off(name="front door", domain="lock")]'
+
+
+@dataclass
+class Server:
+    """A served runtime with a scripted model, and a client of it."""
+
+    runtime: AssistantRuntime
+    http: aiohttp.ClientSession
+    events: list[Event]
+    news: asyncio.Event
+
+    async def call(self, tool: str, **arguments: Any) -> str:
+        async with self.http.post("/v1/tools/call", json={"name": tool, "arguments": arguments}) as answer:
+            return str((await answer.json())["speech"])
+
+    async def state(self, entity_id: str) -> str:
+        async with self.http.get("/v1/home") as answer:
+            things = (await answer.json())["things"]
+        return next(str(thing["state"]) for thing in things if thing["id"] == entity_id)
+
+    async def until(self, kind: type[Event]) -> Any:
+        """The first event of this kind."""
+        while not (found := [event for event in self.events if isinstance(event, kind)]):
+            self.news.clear()
+            await self.news.wait()
+        return found[0]
+
+
+@asynccontextmanager
+async def serving(folders: Folders, lines: Sequence[str] = ()) -> AsyncIterator[Server]:
+    settings = load_settings(folders, flags={"server.port": 0}, environ={})
+    runtime = AssistantRuntime(settings, folders, ModelStore(folders.models, load_manifest()), ["llm"])
+    vars(runtime.engines).update(llm=Model(lines))
+    seen: list[Event] = []
+    news = asyncio.Event()
+
+    def note(event: Event) -> None:
+        seen.append(event)
+        news.set()
+
+    async with asyncio.timeout(BOUND_S), runtime:
+        with runtime.bus.listening(note):
+            async with run_server_only(runtime, Console(file=io.StringIO())) as url:
+                headers = {"Authorization": f"Bearer {page_token(token_file(folders))}"}
+                async with aiohttp.ClientSession(url, headers=headers) as http:
+                    yield Server(runtime, http, seen, news)
+
+
+async def test_a_delayed_command_runs_at_its_time(folders: Folders) -> None:
+    async with serving(folders, [COFFEE_OFF]) as server:
+        await server.call("turn_on", name="coffee machine")
+        assert await server.state("switch.coffee_machine") == "on"
+        await server.call("start_timer", seconds=1, conversation_command="turn off the coffee machine")
+        assert (await server.until(TurnEnded)).reply == "The coffee machine is off."
+        assert await server.state("switch.coffee_machine") == "off"
+
+
+async def test_clients_are_told_that_a_timer_ended_and_can_stop_it(folders: Folders) -> None:
+    async with serving(folders) as server, server.http.ws_connect("/v1/voice") as socket:
+        token = page_token(token_file(folders))
+        await socket.send_json({"type": "hello", "version": 1, "token": token, "play_rate_hz": 24_000})
+        await server.call("start_timer", seconds=1, name="pasta")
+        frame: dict[str, Any] = {}
+        while frame.get("type") != "ring":
+            frame = await socket.receive_json()
+        assert (frame["text"], frame["is_ringing"]) == ("The pasta timer is done.", True)
+        await socket.send_json({"type": "text", "text": "stop"})
+        assert (await server.until(RingEnded)).how == "stopped"
+
+
+async def test_a_delayed_command_that_needs_a_yes_is_refused_where_nobody_can_be_asked(folders: Folders) -> None:
+    async with serving(folders, [UNLOCK]) as server:
+        await server.call("start_timer", seconds=1, conversation_command="unlock the front door")
+        assert "nobody could be asked" in (await server.until(TurnEnded)).reply
+        assert await server.state("lock.front_door") == "locked"
+
+
+async def test_a_page_that_reads_the_events_is_asked_about_a_delayed_command(folders: Folders) -> None:
+    async with serving(folders, [UNLOCK]) as server, server.http.get("/v1/events") as events:
+        await server.call("start_timer", seconds=1, conversation_command="unlock the front door")
+        frame: dict[str, Any] = {}
+        while frame.get("type") != "confirmation_required":
+            line = (await events.content.readline()).decode()
+            frame = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+        async with server.http.post(f"/v1/confirmations/{frame['token']}", json={"granted": True}) as answer:
+            assert answer.status == 200
+        await server.until(TurnEnded)
+        assert await server.state("lock.front_door") == "unlocked"
+
+
+async def test_a_command_that_was_missed_while_the_server_was_off_is_reported_and_not_run(folders: Folders) -> None:
+    an_hour_ago = Timers(lambda: time.time() - 3600, folders.state / TIMERS_FILE)
+    an_hour_ago.start(60, command="unlock the front door")
+    async with serving(folders) as server:
+        assert (await server.until(RingEnded)).how == "given_up"
+        assert not [event for event in server.events if isinstance(event, TurnEnded)]
+        assert Timers(time.time, folders.state / TIMERS_FILE).all() == ()

@@ -1,0 +1,42 @@
+"""Calls are shown as what they do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from edgevox.core.types import ToolCall
+from edgevox.core.words import past_tense
+from tests.home.conftest import Bench
+
+
+def summary(bench: Bench, tool: str, **arguments: object) -> str:
+    return bench.executor.resolve(ToolCall("1", tool, json.dumps(arguments))).call.summary
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("turn_off", {"name": "front door"}, "Unlock front door"),
+        ("turn_on", {"name": "garage door"}, "Open garage door"),
+        ("turn_on", {"name": "burglar alarm"}, "Arm alarm"),
+        ("turn_off", {"domain": "light"}, "Turn off 10 lights"),
+        ("light_set", {"area": "living room", "brightness": 40}, "Set living room light and floor lamp to 40 percent"),
+        ("climate_set_temperature", {"temperature": 21.5}, "Set thermostat to 21.5 degrees"),
+        ("media_pause", {"name": "tv"}, "Pause TV"),
+        ("shopping_list_add_item", {"item": "milk"}, "Add milk to shopping list"),
+        ("vacuum_clean_area", {"area": "kitchen"}, "Clean kitchen with robot vacuum"),
+        ("start_timer", {"minutes": 5}, "Start a timer of 5 minutes"),
+        ("turn_off", {"name": "no such thing"}, "Turn off no such thing"),
+        ("cancel_all_timers", {}, "Cancel all timers"),
+    ],
+)
+def test_a_call_is_put_in_words(bench: Bench, tool: str, arguments: dict[str, object], words: str) -> None:
+    assert summary(bench, tool, **arguments) == words
+
+
+def test_a_call_that_was_made_is_told_in_the_past() -> None:
+    commands = ("Unlock front door", "Stop blinds", "Set fan to 40 percent", "Open garage door", "Dim 3 lights")
+    done = ["Unlocked front door", "Stopped blinds", "Set fan to 40 percent", "Opened garage door", "Dimmed 3 lights"]
+    assert [past_tense(command) for command in commands] == done
