@@ -148,7 +148,8 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
         return _conditional(text, request, now, sun_times)
     if _TIMED_THINGS.search(words):
         return Clauses(text)
-    if _CONDITION_LEADS.match(words):
+    is_time = split_time(words, now, sun_times or SunTimes()).in_s is not None  # "after ten minutes turn off …"
+    if _CONDITION_LEADS.match(words) and not is_time:
         return Clauses(text, problem=_NO_CONDITIONS)
     if _QUESTION.match(words):
         return Clauses(text)

@@ -79,7 +79,7 @@ _EVENTS = tuple(
 # A change, where a verb such as "is" would ask for the state now: "tell me if the door is open".
 _IS_CHANGE = pattern(
     r"\b(?:opens|closes|shuts|unlocks|locks|turns|comes|goes|gets|switches|starts|stops|finishes|ends|drops|falls|rises|"
-    r"climbs|reaches|arrives?|leaves?|detects|exceeds)\b"
+    r"climbs|reaches|arrives?|leaves?|detects|exceeds|rains|begins)\b"
 )
 _BY_SOMEONE = pattern(
     r"^(?:i|we|you|someone|somebody|anyone|anybody|he|she|they) "

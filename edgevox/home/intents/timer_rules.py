@@ -61,12 +61,13 @@ _LIST = pattern(
 )
 _CANCEL_SCHEDULES = pattern(
     rf"^{POLITE}(?:cancel|delete|remove|clear|stop|drop|forget) (?:(?P<all>all|every|both) )?"
-    rf"(?:of )?(?:my |your |the )?(?:schedules?|scheduled (?:commands?|actions?|things?|tasks?))"
-    rf"(?: (?:for|about|of|to|that|which|with|on) (?P<name>.+?))?{_END}"
+    rf"(?:of )?(?:my |your |the )?(?:schedules?|scheduled (?:commands?|actions?|things?|tasks?)|"
+    rf"scheduled (?P<thing>.+?))(?: (?:for|about|of|to|that|which|with|on) (?P<name>.+?))?{_END}"
 )
 _OWN_CALENDAR = pattern(r"\bmy schedule\b")
 _DO_NOT = pattern(
-    rf"^{POLITE}(?:don't|do not|don’t|no need to|never mind about|you don't need to|stop|no longer) "
+    rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:don't|do not|don’t|no need to|never mind about|"
+    rf"you (?:don't|do not) (?:need|have) to|you needn't|stop|cancel|no longer) "
     rf"(?P<command>(?:to )?(?:{ACTIONS}|tell(?:ing)? me|let(?:ting)? me know|notify(?:ing)? me|remind(?:ing)? me|"
     r"(?:turn|switch|clos|open|lock|unlock|dimm|start|stopp|sett)ing|watch(?:ing)?)\b.+?)(?: any ?more| after all)?"
     rf"{_END}"
@@ -113,12 +114,16 @@ class TimerRules(Hook):
         if _LIST.match(text):
             return _call("alarm_status", name="schedules")
         if found := _CANCEL_SCHEDULES.match(text):
-            wanted = label_words(found["name"] or "")
-            if not found["name"] and _OWN_CALENDAR.search(text):
+            wanted = label_words(found["name"] or found["thing"] or "")
+            if not wanted and _OWN_CALENDAR.search(text):
                 return None
             if wanted and not self._scheduled.matching(wanted):
                 return None  # a calendar's: "cancel my schedule for tomorrow"
-            which = "all schedules" if found["all"] else f"schedule {found['name'] or ''}".rstrip()
+            which = (
+                "all schedules"
+                if found["all"] and not wanted
+                else f"schedule {found['name'] or found['thing'] or ''}".rstrip()
+            )
             return _call("cancel_alarm", name=which) if self._scheduled.all() else None
         if found := _DO_NOT.match(text):
             said = self._unwanted(found["command"])

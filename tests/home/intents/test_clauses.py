@@ -38,6 +38,7 @@ def test_an_exception_is_separated_from_the_command(text: str, command: str, exc
     [
         ("turn off the floor lamp at 11 pm", "turn off the floor lamp", 235),
         ("in ten minutes turn off the tv", "turn off the tv", 10),
+        ("after ten minutes turn off the tv", "turn off the tv", 10),
         ("tomorrow at 7 am, open the curtains", "open the curtains", 715),
         ("set the thermostat to 20 at ten", "set the thermostat to 20", 175),
         ("turn off the light in the kitchen in ten minutes", "turn off the light in the kitchen", 10),

@@ -62,3 +62,19 @@ async def test_a_calendar_is_left_to_the_model(bench: Bench) -> None:
     await talk.say("clear my schedule for today")
     assert len(talk.model.requests) == 1
     assert bench.timers.all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "actually don't turn off the tv in ten minutes",
+        "you don't have to turn off the tv any more",
+        "cancel turning off the tv",
+        "please cancel the scheduled tv",
+    ],
+)
+async def test_a_delayed_command_is_cancelled_by_what_it_does(bench: Bench, text: str) -> None:
+    bench.timers.start(600, command="turn off the tv")
+    bench.timers.start(900, command="open the curtains")
+    await Talk(bench).say(text)
+    assert [timer.command for timer in bench.timers.all()] == ["open the curtains"]
