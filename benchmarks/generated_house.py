@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from edgevox.home import Action, Area, Entity, Floor, House, ListItem
 from edgevox.home.backends.demo import entity_after
+from edgevox.home.entities import Forecast, ForecastKind
 
 FLOORS = (
     Floor("cellar_floor", "Cellar", ("Basement",)),
