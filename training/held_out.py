@@ -22,6 +22,8 @@ SUITES = Path(__file__).parents[1] / "tests" / "eval"
 _DIGEST_BYTES = 5
 # Who is polite has said the same sentence.
 _POLITE = frozenset({"please"})
+# Shorter turns of a dialogue ("turn it off") are everybody's.
+_OWN_WORDS = 5
 
 
 def is_held_out(sentence: str) -> bool:
@@ -39,8 +41,9 @@ def suite_sentences(suite: Path) -> Iterable[str]:
     """What is said in the rows of a suite."""
     for line in suite.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if "utterance" in row:
-            yield row["utterance"]
+        for turn in row.get("turns", (row,)):
+            if "utterance" in turn and ("turns" not in row or len(turn["utterance"].split()) >= _OWN_WORDS):
+                yield turn["utterance"]
 
 
 @functools.cache
