@@ -85,8 +85,8 @@ _NO_CONDITION = (
 )
 _CONDITION = pattern(rf"\b(?<!at ){_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
 _CONDITION_LEADS = pattern(
-    rf"^{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b).+?"
-    rf"[, ](?:then |please )*{ACTIONS}\b"
+    rf"^(?:only )?{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b)"
+    rf".+?[, ](?:then |please )*{ACTIONS}\b"
 )
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
 _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
@@ -146,6 +146,8 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
     request = split_condition(words)
     if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
         return _conditional(text, request, now, sun_times)
+    if request and request.command:  # "when my alarm goes off, open the curtains"
+        return Clauses(text, problem=_NO_CONDITIONS)
     if _TIMED_THINGS.search(words):
         return Clauses(text)
     is_time = split_time(words, now, sun_times or SunTimes()).in_s is not None  # "after ten minutes turn off …"

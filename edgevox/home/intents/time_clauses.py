@@ -59,7 +59,7 @@ class TimeClause:
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
     if OTHER_REPEAT.search(text):
-        return TimeClause(text, problem=_NO_REPEAT)
+        return TimeClause(OTHER_REPEAT.sub("", text).strip(" ,"), problem=_NO_REPEAT)
     try:
         if NAMES_SUN.search(text):
             return _split_sun_time(text, now, sun_times)

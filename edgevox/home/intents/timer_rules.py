@@ -47,7 +47,7 @@ _RENAME = pattern(
     rf"(?!(?:a|off|back|the|my|him|her|them|me|on|in|at) )(?:the )?(?P<name>[\w' -]{{2,40}}?)(?: timer)?{_END}"
 )
 _ALL = pattern(
-    rf"^{POLITE}(?:cancel|delete|remove|clear|erase|dismiss|get rid of|turn off|stop) "
+    rf"^{POLITE}(?:cancel|delete|remove|clear|erase|dismiss|get rid of|turn off|stop|kill) "
     rf"(?:all|all of|every|every single|each of)(?: of)?(?: my| the| our)? (?P<kind>alarm|reminder|timer)s?{_END}"
 )
 
