@@ -183,4 +183,4 @@ def test_a_corrupt_file_is_renamed(tmp_path: Path) -> None:
     path = tmp_path / "alarms.json"
     path.write_text('{"version": 1, "alarms": [{"id": "1", "kind": "alarm"}]}', encoding="utf-8")
     assert Alarms(Clock(2026, 11, 15, 10, 0), path).all() == ()
-    assert (tmp_path / "alarms.json.broken").exists()
+    assert len([*tmp_path.glob("alarms.json.damaged-*")]) == 1

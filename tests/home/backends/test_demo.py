@@ -70,8 +70,9 @@ def test_a_corrupt_file_is_renamed_and_the_home_reset(
     path.write_text(broken, encoding="utf-8")
     home = DemoHome(path)
     assert thing(home, "light.hallway").state == "on"
-    assert "is invalid" in caplog.text
-    assert path.with_name(f"{HOME_FILE}.broken").read_text(encoding="utf-8") == broken
+    assert "kept as" in caplog.text
+    (kept,) = path.parent.glob(f"{HOME_FILE}.damaged-*")
+    assert kept.read_text(encoding="utf-8") == broken
     asyncio.run(do(home, "turn_off", "light.hallway"))
     assert json.loads(path.read_text(encoding="utf-8"))["things"].keys() == {"light.hallway"}
 
