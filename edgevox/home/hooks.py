@@ -12,6 +12,7 @@ from edgevox.home.intents.timer_rules import TimerRules
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.references import References
 from edgevox.home.rules.hook import HomeRules
+from edgevox.home.rules.unasked import NothingAsked
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools.executor import ToolExecutor
 
@@ -25,6 +26,7 @@ def assistant_hooks(
         *default_slm_hooks(executor.registry.only_reads),
         TimerRules(timers, alarms, watches),
         References(*recent),
+        NothingAsked(),
         CommandClauses(executor, home.house, timers, alarms),
         HomeRules(executor, home, alarms.now),
         EffectRecorder(*recent),

@@ -20,6 +20,7 @@ from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
+from edgevox.core.words import normalized_words
 from edgevox.home.alarms.alarm_handlers import RUNS
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled import WATCH
@@ -40,12 +41,19 @@ from edgevox.home.intents.time_clauses import (
     split_time,
 )
 from edgevox.home.phrasing import brief, sentence, the
+from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import excepted_entities
 from edgevox.tools.executor import ToolExecutor
 
 _POLITE_START = pattern(rf"^{POLITE}")
 _STOP = pattern(rf"^{POLITE}stop\b")
 _ENDS_IN_STATE = pattern(r" (?:on|off)$")
+# "everything off in the kitchen", "lights out everywhere"
+_NAMES_STATE = pattern(
+    r"^(?!i\b|we\b|you\b)[\w' -]+? (?:on|off|out|open|closed|shut|up|down)"
+    r"(?:,? (?:please|(?:in|on|at) (?:the |my |our )?[\w' -]+|upstairs|downstairs|everywhere|outside|inside))*$"
+)
+_ONLY_IF = pattern(rf"^{POLITE}only (?={ACTIONS}\b)")
 _QUESTION = pattern(
     rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
     r"add|play|say|announce|broadcast)\b"
@@ -55,26 +63,43 @@ _TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|
 
 # --- exceptions
 
+# What follows "but not" may say how or when: "but not too bright", "but not before ten".
+_NO_EXCEPTION = (
+    r"(?!(?:too|so|very|that (?:much|far|bright|loud)|as|all the way|completely|fully|entirely|quite|yet|now|"
+    r"today|tonight|before|until|till|after|if|when|for|off|on|to|"
+    r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
+)
 _EXCEPT_WORDS = (
-    r"(?:except(?: for)?|excepting|but not|apart from|aside from|other than|excluding|"
-    r"besides|save for|with the exception of)"
+    r"(?:except(?: for)?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
+    rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
 )
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
+_STAYS = (
+    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?)"
+    rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
+)
 _REST = (
     r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
 )
 _EXCEPTIONS = (
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
     pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
-    pattern(rf"^(?P<command>.+?),? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but)) (?:leave|keep) (?P<kept>(?!(?:it|them) ).+?) {_KEPT}$"),
     pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{ACTIONS}\b)(?P<command>.+)$"),
     pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
-    pattern(r"^(?P<command>.*\b(?:all|every\w*)\b.*?),? but (?P<kept>.+)$"),
+    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but|only|just))+ (?P<kept>(?:the|my|our) [^,]+?) {_STAYS}$"),
+    pattern(rf"^(?P<command>.*\b(?:all|every\w*)\b.*?),? (?:but|bar) {_NO_EXCEPTION}(?P<kept>.+)$"),
 )
 _OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
 _REST_OF = "\N{HORIZONTAL ELLIPSIS}"
 _SECOND_ACTION = pattern(rf"\b(?:and|then) {ACTIONS}\b")
+# Verbs that say the kind themselves, and "all the lamps", which are not all lights.
+_ALL_OF_VERB = pattern(
+    rf"^{POLITE}(?P<verb>close|open|raise|shut(?!.*\b(?:off|down)\b)|unlock|lock) (?:up )?"
+    r"(?:everything|it all|all of (?:it|them)|all(?= (?:up|in|on|at|upstairs|downstairs)\b|$))"
+)
+_ALL_LAMPS = pattern(r"^(?!.*\b(?:lights?|bulbs?)\b).*\b(?:all|every|both)\b.*\blamps?\b")
 _FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
 
 # --- conditions
@@ -159,7 +184,12 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
     for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
         if not clauses.problem:
             clauses = step(clauses, now, sun_times)
-    if not (LEADS_WITH_ACTION.match(clauses.command) or _ENDS_IN_STATE.search(clauses.command)):
+    if not (
+        LEADS_WITH_ACTION.match(clauses.command)
+        or _ENDS_IN_STATE.search(clauses.command)
+        or (clauses.excepted and _NAMES_STATE.match(clauses.command))
+        or _ONLY_IF.match(clauses.command)
+    ):
         return Clauses(text)
     if not clauses.problem and _CONDITION.search(clauses.command):
         clauses = replace(clauses, problem=_NO_CONDITIONS)
@@ -270,10 +300,11 @@ class CommandClauses(Hook):
         return replace(request, messages=tuple(messages))
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
-        clauses = self._clauses(run)
+        clauses, made = self._clauses(run), call
+        call = _with_kind_said(clauses.command, call)
         intent = self._intent(call)
         if intent is None or (clauses.is_plain and not _STOP.match(run.text)):
-            return None  # also a call that the executor refuses
+            return call if call is not made else None  # also a call that the executor refuses
         if clauses.excepted or clauses.relative:
             call = self._with_hook_slots(clauses, call)
             intent = self._intent(call) or intent
@@ -291,7 +322,7 @@ class CommandClauses(Hook):
                 clauses, is_scheduled=True, asks_then=self._executor.needs_confirmation(call)
             )
             return _scheduling_call(clauses)
-        return call if clauses.excepted or clauses.relative else None
+        return call if call is not made else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         clauses = self._clauses(run)
@@ -342,7 +373,7 @@ class CommandClauses(Hook):
 
     def _with_hook_slots(self, clauses: Clauses, call: ToolCall) -> ToolCall:
         arguments = json.loads(call.arguments)
-        if clauses.excepted:
+        if clauses.excepted and not self._is_apart(clauses.excepted, call):
             arguments[EXCEPT] = clauses.excepted
         if (relative := clauses.relative) and call.name == relative.quantity.tool:
             arguments[STEP] = relative.step
@@ -359,12 +390,39 @@ class CommandClauses(Hook):
         resolution = self._executor.resolve(call).resolution if call.name in _acting_tools() else None
         return resolution if isinstance(resolution, ResolvedIntent) else None
 
+    def _is_apart(self, excepted: str, call: ToolCall) -> bool:
+        """Whether a call would not act on what is excepted anyway: "fish tank off, but not the lights"."""
+        intent = self._intent(call)
+        try:
+            kept = {entity.id for entity in excepted_entities(self._house(), excepted)}
+        except HomeError:
+            return False
+        acted_on = {entity.id for entity in intent.entities} if intent else set[str]()
+        return bool(acted_on) and kept.isdisjoint(acted_on)
+
     def _kind_of(self, excepted: str) -> str:
         try:
             domains = {entity.domain for entity in excepted_entities(self._house(), excepted)}
         except HomeError:
             return "everything"
         return "the lights" if domains == {"light"} else "everything"
+
+
+def _with_kind_said(command: str, call: ToolCall) -> ToolCall:
+    """The call on the kind that the words name where it has none: "close everything" turns no lamp off."""
+    if call.name not in ("turn_on", "turn_off"):
+        return call
+    arguments = json.loads(call.arguments)
+    is_all = labels.ALL_WORDS.issuperset(normalized_words(str(arguments.get("name") or "")))
+    said = _ALL_OF_VERB.match(command)
+    if said and is_all and not (arguments.get("domain") or arguments.get("device_class")):
+        kind = "lock" if said["verb"].casefold().endswith("lock") else "cover"
+        arguments = {slot: value for slot, value in arguments.items() if slot != "name"} | {"domain": kind}
+    elif is_all and arguments.get("domain") == "light" and _ALL_LAMPS.search(command):
+        arguments["name"] = "lamps"
+    else:
+        return call
+    return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 
 
 def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:

@@ -86,6 +86,7 @@ _SPELLINGS = (
     ),
     (pattern(r"\b(?:in )?(?:here|(?:the|this|my|a) room)\b"), ""),
     (pattern(rf"^{POLITE}(?:give me|i need|i want|add|do)? ?(?:some )?more lights?\b"), "the lights brighter"),
+    (pattern(r"\bundim\b"), "brighten"),
     (pattern(r"\bless bright(?:er)?\b"), "dimmer"),
     (pattern(r"\bmore bright(?:er)?\b"), "brighter"),
     (pattern(r"^(brighter|dimmer|darker) (lights?|lighting)\b"), r"\2 \1"),

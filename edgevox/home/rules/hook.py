@@ -14,7 +14,7 @@ from edgevox.core.types import ToolCall
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
-from edgevox.home.rules import lists, media, modes, movement, steps, weather
+from edgevox.home.rules import lists, media, modes, movement, partway, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -54,6 +54,7 @@ class HomeRules(Hook):
                 return Answer(weather.NOT_HERE)
             calls = (
                 movement.parse(text, house)
+                or partway.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())

@@ -38,7 +38,7 @@ _QUANTITIES = (_BRIGHTNESS, _WARMTH, _SPEED, _POSITION, _VOLUME)
 # Words that name a quantity and a direction: more and less.
 _WORDS: dict[Quantity, tuple[str, str]] = {
     _BRIGHTNESS: (
-        r"brighter|brighten|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
+        r"brighter|brighten|undim|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
         r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|too harsh|not (?:so|as) bright"
         r"|blinding me|blinding",
     ),

@@ -27,6 +27,12 @@ MINUTE_S = 60
         ("except for the kitchen, turn off all the lights", "turn off all the lights", "the kitchen"),
         ("everything downstairs except the tv off", "everything downstairs off", "the tv"),
         ("close the blinds apart from those in the kitchen", "close the blinds", "the kitchen"),
+        ("lights off in the office, but not the desk lamp", "lights off in the office", "the desk lamp"),
+        ("lights out everywhere, just not in the bedroom", "lights out everywhere", "the bedroom"),
+        ("turn off all lights bar the desk lamp", "turn off all lights", "the desk lamp"),
+        ("turn off the kitchen, only the speaker stays on", "turn off the kitchen", "the speaker"),
+        ("blinds down, leave the curtains alone", "blinds down", "the curtains"),
+        ("kill the lights, but my desk lamp can stay", "kill the lights", "my desk lamp"),
     ],
 )
 def test_an_exception_is_separated_from_the_command(text: str, command: str, excepted: str) -> None:
@@ -60,6 +66,7 @@ def test_a_time_is_separated_and_other_clauses_stay_for_later(text: str, later: 
         "every other day run the mower",
         "when my alarm goes off open the curtains",
         "only if nobody is home start the vacuum",
+        "only open the blinds if it is dark",
         "mow the lawn tomorrow",
         "turn on the lights in the morning",
         "turn off all the other lights",
@@ -136,6 +143,30 @@ async def test_the_rest_means_the_kind_of_what_is_left(bench: Bench) -> None:
     await talk.say("leave the kitchen light on and turn off the rest")
     assert talk.model.requests[0].messages[-1].content == "turn off all the lights"
     assert {name.casefold() for name in lights_on(bench)} == {"kitchen light"}
+
+
+@pytest.mark.parametrize(
+    "text", ["turn on the lamp but not too bright", "volume down but not muted", "close the blinds but not all the way"]
+)
+def test_how_far_is_no_exception(text: str) -> None:
+    assert not parse_clauses(text, NOW).excepted
+
+
+async def test_close_everything_means_covers(bench: Bench) -> None:
+    talk = Talk(bench, ("turn_off", {"name": "everything"}))
+    await talk.say("close everything except the garage door")
+    assert bench.state("cover.living_room_blinds") == "closed"
+    assert bench.state("light.living_room") == "on"
+
+
+async def test_all_lamps_are_not_all_lights(bench: Bench) -> None:
+    await Talk(bench, ("turn_on", {"domain": "light"})).say("all the lamps on")
+    assert (bench.state("light.floor_lamp"), bench.state("light.kitchen")) == ("on", "off")
+
+
+async def test_an_exception_beside_the_target_adds_nothing_to_the_call(bench: Bench) -> None:
+    result = await Talk(bench, ("turn_off", {"name": "tv"})).say("tv off, but not the hallway light")
+    assert json.loads(result.calls[0].arguments) == {"name": "tv"}
 
 
 async def test_an_unknown_exception_changes_nothing(bench: Bench) -> None:

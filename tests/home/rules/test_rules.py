@@ -227,3 +227,18 @@ async def test_a_call_of_a_rule_is_kept_and_told_like_one_of_the_model(talk: Tal
     assert (call.name, json.loads(call.arguments), call.summary) == (
         "stop_moving", {"name": "garage door"}, "Stop garage door",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("blinds down, but only a third of the way", 67),
+        ("open the blinds just a crack", 10),
+        ("close the living room blinds, not all the way", 20),
+        ("shut the blinds but leave a gap", 10),
+    ],
+)
+async def test_a_cover_moves_a_part_of_the_way_from_the_end_it_comes_from(talk: Talk, text: str, position: int) -> None:
+    await talk.say(text)
+    assert talk.bench.entity("cover.living_room_blinds").attributes["position"] == position
+    assert talk.model.requests == []

@@ -1,0 +1,141 @@
+"""Keeps the home as it is where a sentence forbids an act, or speaks of one without asking for it.
+
+"Never shut the pump off" is answered at once. A report ("the lights went off by themselves"), a supposition or a
+question about abilities goes to the model, whose calls that act are refused. A sentence that also asks for something
+("dim it, but don't turn it off") is left to the other hooks and the model.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
+from edgevox.core.types import ToolCall
+from edgevox.home.intents.catalogue import known_tools
+from edgevox.home.intents.time_clauses import ACTIONS
+from edgevox.home.rules.reading import pattern
+
+LEFT = "All right, I'll leave it as it is."
+ASKS = "I left everything as it is; please tell me if I should change something."
+
+_MAX_CHARS = 200
+# "Don't leave the lights on" asks to turn them off.
+_VERB = (
+    rf"(?!leave|keep|make (?:a |any |so |such )*(?:sound|noise))"
+    rf"(?:{ACTIONS}|arm|disarm|play|add|touch|change|pull|sound|wake(?! (?:me|us))|press|trigger|"
+    r"adjust|move|draw|roll)"
+)
+_PARTICIPLE = (
+    r"(?:turned|switched|shut|closed|opened|locked|unlocked|dimmed|brightened|set|put|started|stopped|paused|muted|"
+    r"lowered|raised|activated|deactivated|enabled|disabled|powered|armed|disarmed|played|touched|changed|moved|cut)"
+)
+_NOT = r"(?:n'?t| not| never)"
+_FORBIDS = pattern(
+    r"\b(?:(?:don'?t|do not|never|under no circumstances|in no case|by no means|on no account)"
+    r"(?: (?:you dare|you|ever|even|please|go and))*"
+    r"|(?:nobody|no ?one)(?: (?:should|may|must|is to|has to|can|ever|dares?(?: to)?))*"
+    rf"|(?:you|we|they|it) (?:must|should|may|shall|need|ought){_NOT}(?: ever| to)*"
+    r"|(?:there(?:'s| is) )?no need to|(?:don'?t|do not) (?:have|need) to|no need for you to"
+    r"|(?:don'?t|do not) want (?:you|anyone|anybody|it|them) to)"
+    rf" {_VERB}s?\b"
+    rf"|\b(?:(?:is|are|was) (?:not|never) to|(?:must|should|may|shall|can){_NOT}) (?:ever )?be {_PARTICIPLE}\b"
+)
+_NO_NEED = pattern(r"^(?:please |no |okay |ok )*(?:there(?:'s| is) )?no need for (?:the|my|our|any|more)\b")
+_STATE = (
+    r"(?:on|off|up|down|open|closed|shut|locked|unlocked|running|playing|burning|lit|dark|alone|"
+    r"as (?:it is|they are|is))"
+)
+_LEAVE = pattern(
+    r"(?:^|[,;] |\b(?:please|and|just|no|okay|ok|so|then) )leave (?:it|them|that|those|(?:the|my|our) [\w' -]+?) "
+    rf"{_STATE}(?=$|[,.!])"
+)
+_NOT_WANTED = pattern(
+    rf"^(?:no,? |please |but )*i (?:don'?t|do not) want (?:it|them|that|those|(?:the|my|our|any|all) [\w' -]+?)"
+    rf"(?: to be| being| turned| switched)? {_STATE}$"
+)
+# Words of a request beside what is forbidden.
+_REQUEST = pattern(
+    rf"\b(?:(?!leave|keep){ACTIONS}|play|arm|disarm|add|on|off|up|down|out|instead|rather|percent|degrees|half ?way)\b"
+    r"|[\d%]"
+)
+_OTHER_SENSE = pattern(
+    r"\b(?:why|if|when|unless|once|whenever|remind|reminders?|tell|say|announce|timers?|alarm clock|wake (?:me|us)|"
+    r"except|but|other than|apart from|besides)\b"
+)
+_AND_THEN = pattern(
+    rf"(?:[,;.!?]|\b(?:and|then|just|only|so|or)\b) *(?:(?:please|just|only|then|rather|you can|can you) )*"
+    rf"(?:(?!leave|keep){ACTIONS}|play|arm|disarm|add)\b|\b(?:instead|rather)\b"
+)
+_EXCEPTS = pattern(r"\b(?:except|but|other than|apart from|besides|until|till|unless|anything else)\b")
+_ALARM = pattern(r"\balarms?\b")
+
+# --- spoken of, not asked for
+
+_WENT = pattern(
+    r"^(?:(?:oh|well|hey|so|hm+|and)[, ]+)*(?:(?:the|my|our|all|some|both|one)\b.*|it|they) "
+    r"(?:just |all |suddenly |both )*(?:went|came) (?:on|off|out|up|down)\b"
+)
+_YOU_DID = pattern(
+    r"\b(?:nice|good|great|lovely|glad|happy|thanks|thank you|cheers|perfect|kind|clever|funny|sweet|noticed)\b.*"
+    rf"(?<!if )\byou(?:'ve| have)? (?:already |just )?{_PARTICIPLE}\b|\b(?:thanks|thank you|cheers) for \w+ing\b"
+)
+_SUPPOSES = pattern(
+    r"^(?:(?:so|and|now|okay|ok)[, ]+)*(?:suppose|supposing|imagine|what if|let'?s (?:say|suppose|assume|imagine)|"
+    rf"assum(?:e|ing)) (?:that )?(?:we|i|you|they|some\w+) (?:had |were to |would )?(?:{_VERB}|{_PARTICIPLE})\b"
+)
+_ABILITY = pattern(
+    r"^(?:(?:so|and|hey|okay|ok)[, ]+)*(?:can|could) (?:.+ at all$|.+ (?:from|with|via|through|using|by) "
+    r"(?:my|the|a|an|your) (?:smart ?)?(?:phone|app|voice|watch|tablet|computer|laptop|browser|mobile)\b)"
+)
+_SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY)
+
+
+def answer_to(text: str) -> str:
+    """What to answer to a sentence that as a whole forbids an act, or ""."""
+    words = _plain(text)
+    if _NOT_WANTED.match(words):
+        return ASKS
+    if _NO_NEED.match(words) and not (_OTHER_SENSE.search(words) or _ALARM.search(words) or _AND_THEN.search(words)):
+        return LEFT
+    for form in (_FORBIDS, _LEAVE):
+        if not (said := form.search(words)):
+            continue
+        before, after = words[: said.start()], words[said.end() :]
+        is_all = not (_REQUEST.search(before) or _OTHER_SENSE.search(before))
+        if is_all and not (_AND_THEN.search(after) or _EXCEPTS.search(after)):
+            return LEFT
+    return ""
+
+
+def is_spoken_of(text: str) -> bool:
+    """Whether a sentence speaks of an act without asking for it."""
+    words = _plain(text)
+    said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
+    return said is not None and not _AND_THEN.search(words[said.end() :])
+
+
+def _plain(text: str) -> str:
+    words = " ".join(text.replace("’", "'").split()).strip(" .!?,")
+    return words if len(words) <= _MAX_CHARS else ""
+
+
+class NothingAsked(Hook):
+    """Answers what forbids an act, and refuses calls for what is only spoken of."""
+
+    name: ClassVar[str] = "nothing_asked"
+    is_safety: ClassVar[bool] = True
+
+    async def on_run_start(self, run: Run) -> Answer | None:
+        answer = answer_to(run.text)
+        run.notes[self.name] = not answer and is_spoken_of(run.text)
+        return Answer(answer) if answer else None
+
+    async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
+        return Deny(ASKS) if self._refuses(run, call) else None
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+        return Answer(ASKS) if self._refuses(run, call) else None
+
+    def _refuses(self, run: Run, call: ToolCall) -> bool:
+        tool = known_tools().get(call.name)
+        return bool(run.notes.get(self.name)) and tool is not None and tool.has_side_effects

@@ -1,0 +1,100 @@
+"""What is forbidden, reported or supposed does not change the home."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.home.rules.unasked import LEFT, NothingAsked, answer_to, is_spoken_of
+from edgevox.testing import ScriptedModel
+from tests.home.conftest import Bench
+from tests.home.talk import written
+
+
+def agent(bench: Bench, model: ScriptedModel) -> LLMAgent:
+    return LLMAgent("test", tools=bench.executor, hooks=(NothingAsked(),), model=model, parsers=("hermes",))
+
+
+async def test_what_is_forbidden_is_answered_without_the_model(bench: Bench) -> None:
+    model = ScriptedModel(["unused"])
+    result = await agent(bench, model).run("never switch the printer off")
+    assert (result.reply, model.requests) == (LEFT, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't you dare turn the radio off!",
+        "on no account unlock the back door",
+        "nobody opens the shed",
+        "the freezer must not be switched off",
+        "no need to close the window",
+        "well, the heating, don't turn it down",
+        "leave the porch light burning",
+        "not the radio again, leave it off",
+        "i don't want the porch light on",
+        "don't start the dishwasher, I'm on the phone",
+    ],
+)
+def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
+    assert answer_to(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dim the lamp but don't turn it off",
+        "fan off, don't touch the lamp",
+        "don't turn it off, dim it",
+        "don't turn anything off except the radio",
+        "why don't you turn on the lights",
+        "if you don't open the door I will",
+        "don't leave the lights on",
+        "don't forget to lock the door",
+        "don't wake me tomorrow",
+        "don't make any noise",
+        "did I leave the oven on",
+        "leave the porch light on for ten minutes",
+        "never mind",
+        "i don't need the laundry timer",
+    ],
+)
+def test_other_sentences_with_such_words_are_left_to_the_model(text: str) -> None:
+    assert not answer_to(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the radio just came on by itself",
+        "good that you closed the blinds",
+        "thanks for turning on the fan",
+        "what if we opened all the windows",
+        "can you dim lamps at all",
+        "could I close the garage with my phone",
+    ],
+)
+def test_what_is_only_spoken_of_is_known(text: str) -> None:
+    assert is_spoken_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the lights went out, turn them back on",
+        "it would be good if you closed the blinds",
+        "could you close the blinds",
+        "could the lights be turned off please",
+        "suppose a train leaves at ten",
+    ],
+)
+def test_a_request_is_not_taken_for_talk(text: str) -> None:
+    assert not is_spoken_of(text)
+
+
+async def test_a_call_for_what_is_only_spoken_of_is_refused(bench: Bench) -> None:
+    model = ScriptedModel([written("turn_off", {"name": "tv"}), "Done."])
+    before = bench.state("media_player.tv")
+    result = await agent(bench, model).run("the tv went off by itself")
+    assert result.reply.startswith("I left everything as it is")
+    assert bench.state("media_player.tv") == before != "off"
