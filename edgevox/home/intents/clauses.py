@@ -50,7 +50,7 @@ _STOP = pattern(rf"^{POLITE}stop\b")
 _ENDS_IN_STATE = pattern(r" (?:on|off)$")
 # "everything off in the kitchen", "lights out everywhere"
 _NAMES_STATE = pattern(
-    r"^(?!i\b|we\b|you\b)[\w' -]+? (?:on|off|out|open|closed|shut|up|down)"
+    r"^(?!(?:i|we|you|they|let|may)\b)[\w' -]+? (?:on|off|out|open|closed|shut|up|down)"
     r"(?:,? (?:please|(?:in|on|at) (?:the |my |our )?[\w' -]+|upstairs|downstairs|everywhere|outside|inside))*$"
 )
 _ONLY_IF = pattern(rf"^{POLITE}only (?={ACTIONS}\b)")
@@ -100,7 +100,8 @@ _ALL_OF_VERB = pattern(
     r"(?:everything|it all|all of (?:it|them)|all(?= (?:up|in|on|at|upstairs|downstairs)\b|$))"
 )
 _ALL_LAMPS = pattern(r"^(?!.*\b(?:lights?|bulbs?)\b).*\b(?:all|every|both)\b.*\blamps?\b")
-_FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones?|please|that|in|at|of)\b")
+_FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones|please|that|in|at|of)\b")
+_THE_ONE = pattern(r"^((?:the|my|our) .+) one$")  # "the kitchen one", but not the device "blinds one"
 
 # --- conditions
 
@@ -216,6 +217,7 @@ def _without_exception(clauses: Clauses, _now: datetime, _sun_times: SunTimes) -
         if _SECOND_ACTION.search(parts["kept"]):
             return replace(clauses, problem=_ONE_AT_A_TIME)
         kept = " ".join(_FILLER_OF_KEPT.sub(" ", parts["kept"]).strip(" ,").split())
+        kept = _THE_ONE.sub(r"\1", kept)
         command = (
             parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or _REST_OF}{parts['after'] or ''}"
         )

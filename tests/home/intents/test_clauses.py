@@ -31,6 +31,8 @@ MINUTE_S = 60
         ("lights out everywhere, just not in the bedroom", "lights out everywhere", "the bedroom"),
         ("turn off all lights bar the desk lamp", "turn off all lights", "the desk lamp"),
         ("turn off the kitchen, only the speaker stays on", "turn off the kitchen", "the speaker"),
+        ("turn off all the lamps except the kitchen one", "turn off all the lamps", "the kitchen"),
+        ("heater two off, leave heater one alone", "heater two off", "heater one"),
         ("blinds down, leave the curtains alone", "blinds down", "the curtains"),
         ("kill the lights, but my desk lamp can stay", "kill the lights", "my desk lamp"),
     ],
