@@ -29,6 +29,10 @@ _PARTICIPLE = (
     r"(?:turned|switched|shut|closed|opened|locked|unlocked|dimmed|brightened|set|put|started|stopped|paused|muted|"
     r"lowered|raised|activated|deactivated|enabled|disabled|powered|armed|disarmed|played|touched|changed|moved|cut)"
 )
+_GERUND = (
+    r"(?:turning|switching|shutting|closing|opening|locking|unlocking|dimming|starting|lowering|raising|arming|"
+    r"disarming|playing|touching|changing)"
+)
 _NOT = r"(?:n'?t| not| never)"
 _FORBIDS = pattern(
     r"\b(?:(?:don'?t|do not|never|under no circumstances|in no case|by no means|on no account)"
@@ -36,8 +40,12 @@ _FORBIDS = pattern(
     r"|(?:nobody|no ?one)(?: (?:should|may|must|is to|has to|can|ever|dares?(?: to)?))*"
     rf"|(?:you|we|they|it) (?:must|should|may|shall|need|ought){_NOT}(?: ever| to)*"
     r"|(?:there(?:'s| is) )?no need to|(?:don'?t|do not) (?:have|need) to|no need for you to"
-    r"|(?:don'?t|do not) want (?:you|anyone|anybody|it|them) to)"
+    r"|(?:don'?t|do not|didn'?t|did not) (?:want|ask|tell) (?:you|anyone|anybody|it|them) to"
+    r"|(?:told|asked|forbid|better|try|careful|prefer|please|want|said)(?: (?:you|them|it))? not to|forbid you to"
+    r"|(?:rather|better|if) you didn'?t)"
     rf" {_VERB}s?\b"
+    r"|\b(?:stop|quit) (?:turning|switching)\b"
+    rf"|\b(?:(?:don'?t|do not) bother|avoid|refrain from|no(?: more)?) {_GERUND}\b"
     rf"|\b(?:(?:is|are|was) (?:not|never) to|(?:must|should|may|shall|can){_NOT}) (?:ever )?be {_PARTICIPLE}\b"
 )
 _NO_NEED = pattern(r"^(?:please |no |okay |ok )*(?:there(?:'s| is) )?no need for (?:the|my|our|any|more)\b")
@@ -66,7 +74,10 @@ _AND_THEN = pattern(
     rf"(?:[,;.!?]|\b(?:and|then|just|only|so|or)\b) *(?:(?:please|just|only|then|rather|you can|can you) )*"
     rf"(?:(?!leave|keep){ACTIONS}|play|arm|disarm|add)\b|\b(?:instead|rather)\b"
 )
-_EXCEPTS = pattern(r"\b(?:except|but|other than|apart from|besides|until|till|unless|anything else)\b")
+# "Any more" may cancel what is scheduled.
+_EXCEPTS = pattern(
+    r"\b(?:any ?more|after all|except|but|other than|apart from|besides|until|till|unless|anything else)\b"
+)
 _ALARM = pattern(r"\balarms?\b")
 
 # --- spoken of, not asked for
@@ -87,7 +98,11 @@ _ABILITY = pattern(
     r"^(?:(?:so|and|hey|okay|ok)[, ]+)*(?:can|could) (?:.+ at all$|.+ (?:from|with|via|through|using|by) "
     r"(?:my|the|a|an|your) (?:smart ?)?(?:phone|app|voice|watch|tablet|computer|laptop|browser|mobile)\b)"
 )
-_SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY)
+_BLAMES = pattern(
+    rf"\b(?:you|he|she|they|we|i|some(?:one|body)) should(?:n'?t| not) have {_PARTICIPLE}\b"
+    rf"|^(?:(?:oh|hey|and|well)[, ]+)*some(?:one|body) (?:has |just )*{_PARTICIPLE}\b"
+)
+_SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
 
 
 def answer_to(text: str) -> str:

@@ -33,6 +33,10 @@ async def test_what_is_forbidden_is_answered_without_the_model(bench: Bench) -> 
         "leave the porch light burning",
         "not the radio again, leave it off",
         "i don't want the porch light on",
+        "I told you not to open the shed",
+        "please stop turning the lights off",
+        "don't bother closing the blinds",
+        "I'd rather you didn't start the dishwasher",
         "don't start the dishwasher, I'm on the phone",
     ],
 )
@@ -56,6 +60,8 @@ def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
         "did I leave the oven on",
         "leave the porch light on for ten minutes",
         "never mind",
+        "stop closing the blinds",
+        "stop playing",
         "i don't need the laundry timer",
     ],
 )
@@ -68,6 +74,7 @@ def test_other_sentences_with_such_words_are_left_to_the_model(text: str) -> Non
     [
         "the radio just came on by itself",
         "good that you closed the blinds",
+        "you shouldn't have switched off the radio",
         "thanks for turning on the fan",
         "what if we opened all the windows",
         "can you dim lamps at all",
