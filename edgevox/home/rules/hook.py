@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
-from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run
+from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
-from edgevox.home.rules import lists, media, modes, movement, steps, weather
+from edgevox.home.intents.resolution import ResolvedIntent
+from edgevox.home.rules import levels, lists, media, modes, movement, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -54,6 +55,7 @@ class HomeRules(Hook):
                 return Answer(weather.NOT_HERE)
             calls = (
                 movement.parse(text, house)
+                or levels.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())
@@ -83,3 +85,12 @@ class HomeRules(Hook):
         slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
         arguments = {**json.loads(asked[0].arguments), **slots}
         return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+        """Answer a question about a level, where the tool tells only whether something is on."""
+        if call.name != "get_state" or outcome.is_error or outcome.is_failure:
+            return None
+        resolution = self._executor.resolve(call).resolution
+        entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
+        answer = levels.level_answer(plain_request(run.text), entities[0]) if len(entities) == 1 else ""
+        return Answer(answer) if answer else None

@@ -227,3 +227,13 @@ async def test_a_call_of_a_rule_is_kept_and_told_like_one_of_the_model(talk: Tal
     assert (call.name, json.loads(call.arguments), call.summary) == (
         "stop_moving", {"name": "garage door"}, "Stop garage door",
     )  # fmt: skip
+
+
+async def test_a_question_about_a_level_is_answered_with_it(talk: Talk) -> None:
+    assert await talk.say("how bright is the hallway light?") == "The hallway light is at 100 percent."
+    assert await talk.say("how loud is the tv") == "The TV is at 40 percent."
+
+
+async def test_a_bare_kind_is_asked_about_and_does_not_mean_all(talk: Talk) -> None:
+    assert (await talk.say("light on")).startswith("Which")
+    assert talk.bench.state("light.kitchen") == "off"
