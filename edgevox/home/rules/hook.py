@@ -15,7 +15,7 @@ from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.rules import levels, lists, media, modes, movement, steps, weather
+from edgevox.home.rules import contradictions, levels, lists, media, modes, movement, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -73,9 +73,15 @@ class HomeRules(Hook):
         return any("weather" in name or "forecast" in name for name in others)
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
-        """Answer a question about another day with the forecast, where the model asks for the weather now."""
+        """Correct calls that contradict the words: the weather of another day, all lights for one, on for off."""
         if call.name != "get_weather":
-            return None
+            noted = run.notes.setdefault(self.name, [])  # the calls are corrected before the first one is made
+            earlier = noted if isinstance(noted, list) else []
+            changed = contradictions.corrected(run.text, call, earlier)
+            if changed and changed.name != call.name and not self._is_switched(changed):
+                changed = None  # the opposite of "secure the door" would unlock it
+            earlier.append(changed or call)
+            return changed
         try:
             asked = weather.parse(plain_request(run.text), self._home.house(), self._now().date())
         except (HomeError, StateError):
@@ -85,6 +91,12 @@ class HomeRules(Hook):
         slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
         arguments = {**json.loads(asked[0].arguments), **slots}
         return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))
+
+    def _is_switched(self, call: ToolCall) -> bool:
+        """Whether a call acts only on things that are simply on or off."""
+        resolution = self._executor.resolve(call).resolution
+        entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
+        return bool(entities) and all(entity.domain in contradictions.SWITCHED for entity in entities)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         """Answer a question about a level, where the tool tells only whether something is on."""
