@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from edgevox.core.words import NUMBER_WORDS
 from edgevox.home.intents.relative import POLITE, pattern
 from edgevox.home.references.values import read_value
 
@@ -16,7 +17,7 @@ Verb: TypeAlias = Literal[
     "on", "off", "open", "close", "lock", "unlock", "mute", "unmute", "pause", "resume", "toggle", "dock"
 ]  # fmt: skip
 Pronoun: TypeAlias = Literal["it", "them", "both"]
-PastQuestion: TypeAlias = Literal["asked", "done", "today"]
+PastQuestion: TypeAlias = Literal["asked", "said", "done", "today"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,40 @@ class AskPast:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
-    """ "Again", or "more" after a relative change."""
+class AskDeed:
+    """ "Which one did you turn off?", "what did I put on it?": `deed` is the action in the past tense."""
 
-    is_more: bool
+    deed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """ "Again"."""
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """ "More", "one more" or "a bit less" after a change of a value."""
+
+    count: float | None = None
+    is_less: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """ "Keep it on", "leave them open"; without a verb "leave it as it is"."""
+
+    verb: Verb | None
+    meant: Pronoun
+
+
+@dataclass(frozen=True, slots=True)
+class Refrain:
+    """ "Don't turn it off"; without a verb "don't do that". `is_again` if it is about the future only."""
+
+    verb: Verb | None
+    meant: Pronoun
+    is_again: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +92,8 @@ class Substitute:
     before: str
     after: str
     meant: Pronoun
+    is_bare: bool = False
+    """Without a pronoun: "a bit dimmer"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +124,10 @@ class Toggle:
     target: str
 
 
-Form: TypeAlias = Undo | AskPast | Repeat | Switch | SetValue | Substitute | Also | Correct | Other | Toggle
+Form: TypeAlias = (
+    Undo | AskPast | AskDeed | Repeat | More | Keep | Refrain
+    | Switch | SetValue | Substitute | Also | Correct | Other | Toggle
+)  # fmt: skip
 
 _MAX_CHARS = 120
 _THING = r"(?:(?:that|this|the same)(?: one| thing)?|it)"
@@ -162,8 +198,31 @@ _PAST: tuple[tuple[re.Pattern[str], PastQuestion], ...] = (
         "done",
     ),
     (_whole(r"(?:tell me )?the last thing (?:that )?you(?: have|'ve)? (?:did|done)"), "done"),
+    (
+        _whole(
+            r"(?:say|repeat) (?:that|it|this)(?: again| once more| one more time)?|say again|come again|"
+            rf"(?:i beg your )?pardon(?: me)?|what (?:did|have) you (?:just )?sa(?:y|id){_JUST}|"
+            r"what was that(?: again)?|(?:i )?(?:didn't|did not) (?:catch|hear|get) (?:that|it|you)"
+        ),
+        "said",
+    ),
     (_whole(r"did (?:that|it) work|did you (?:really )?do (?:it|that)"), "done"),
 )
+
+_ASK_DEED = (
+    _whole(
+        r"(?:which|what)(?: (?:one|ones|light|lamp|thing|device|door|blind)s?)? (?:did|have) you (?:just |last )?"
+        rf"(?P<verb>turn|switch|open|close|shut|lock|unlock|pause|mute|dim)(?:ed)?(?P<state> on| off)?{_JUST}"
+    ),
+    _whole(
+        r"what (?:did|have) (?:i|you|we) (?:just |last )?(?P<verb>add|put|write|remove|take)(?:ed)?(?: down)?"
+        rf"(?: (?:on|to|onto|from|off) (?:it|there|(?:the|my|our) (?:[\w-]+ )?list))?{_JUST}"
+    ),
+)
+_PAST_TENSES = {
+    "switch": "turned", "shut": "closed", "close": "closed", "put": "added", "write": "added", "take": "took",
+    "remove": "took", "pause": "paused", "mute": "muted", "dim": "set",
+}  # fmt: skip
 
 # --- again
 
@@ -172,7 +231,16 @@ _REPEAT = _whole(
     r"(?:again|once more|one more time|once again)"
 )
 _TRY = _whole(r"try (?:that |it )?again")
-_MORE = _whole(r"(?:(?:a (?:little |tiny )?bit|a little|even|some|still) )?(?:more|further)|keep going|more of that")
+_A_BIT = r"(?:(?:just )?(?:a (?:little |tiny )?bit|a little|a touch|a tad|slightly|even|some|still|much|a lot) )?"
+_COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(NUMBER_WORDS[1:21])})"
+_MORE = (
+    _whole(rf"{_A_BIT}(?:more|further)|keep going|more of that"),
+    _whole(rf"(?:just )?(?:another )?{_COUNT}(?: (?:degrees?|percent|notch(?:es)?))?(?: more| further)"),
+    _whole(rf"another(?: {_COUNT})?(?: (?:one|degrees?|percent|notch))?"),
+)
+_LESS = _whole(
+    rf"{_A_BIT}less|(?:(?:that's|that is|that was) )?(?:a bit |a little |way |far )?too (?:much|far)|back a bit"
+)
 
 # --- pronouns
 
@@ -183,13 +251,33 @@ _SWITCHES = (
     _whole(rf"(?P<verb>send) {_IT} (?:back )?(?:home|to (?:its|the) (?:base|dock|station))"),
     pattern(rf"^(?:{_STEM}(?:and|then|now|okay|ok|please|just)?[, ]*)*(?:back )?(?P<verb>on|off)(?: again)?{TAIL}"),
 )
-_VERBS: dict[str, Verb] = {"shut": "close", "unpause": "resume", "send": "dock"}
+_VERBS: dict[str, Verb] = {
+    "shut": "close", "closed": "close", "unpause": "resume", "send": "dock", "locked": "lock", "unlocked": "unlock",
+    "muted": "mute", "paused": "pause", "playing": "resume", "running": "on",
+}  # fmt: skip
 
 _NUMBER = r"(?:\d{1,3}(?:\.\d)?|[a-z]+(?:[- ][a-z]+)?)"
 _VALUE = rf"(?P<value>(?:{_NUMBER}) ?(?:%|percent|degrees?)|half(?:[ -]?way)?(?: open)?|[a-z]+(?: [a-z]+)?|\d{{1,3}})"
 _VALUES = (
     _whole(rf"(?:set|put|turn|dim|make|change|bring|run|switch) {_IT} (?:up |down |back )?(?:to |at )?{_VALUE}"),
     _whole(rf"open {_IT} (?:to )?(?P<value>half(?:[ -]?way)?|{_NUMBER} ?(?:%|percent))"),
+)
+_KEPT = r"(?P<verb>on|off|open|closed|shut|locked|unlocked|muted|paused|playing|running)"
+_KEEP = (
+    _whole(rf"(?:keep|leave|let) {_IT} (?:turned |switched )?{_KEPT}(?: for now| a bit longer| a little longer)?"),
+    _whole(rf"(?:keep|leave|let) {_IT}(?: (?:alone|be|like (?:that|this)|that way|as (?:it|they|is)(?: is| are)?))?"),
+)
+_REFRAIN = (
+    _whole(
+        rf"(?:don't|do not|dont|never|you (?:shouldn't|mustn't)) (?:ever )?(?:turn|switch|put|power) (?:{_IT} "
+        rf"(?:back )?(?P<verb>on|off)|(?P<first>on|off) (?:it|that|them))(?: yet| (?P<again>again|any ?more|ever))*"
+    ),
+    _whole(
+        r"(?:don't|do not|dont|never) (?:ever )?(?P<verb>open|close|shut|lock|unlock|mute|unmute|pause|resume|toggle) "
+        rf"{_IT}(?: yet| (?P<again>again|any ?more|ever))*"
+    ),
+    _whole(rf"(?:don't|do not|dont|never) (?:do|touch|change) {_IT}(?: yet| (?P<again>again|any ?more|ever))*"),
+    pattern(rf"^(?:(?:no|wait|stop|oh)[, ]+)+(?:please[, ]+)?(?:don't|do not){TAIL}"),
 )
 _TAILS = (
     r"(?: (?:on|off|up|down|home))?(?: again| back)?(?: (?:by |a (?:little |tiny )?(?:bit|little)|much|to |at |in |"
@@ -207,6 +295,11 @@ _SUBSTITUTES = (
         rf"^(?P<before>(?:is|are|was|were)) {_IT}(?P<after> (?:still |already |really |now )?(?:on|off|open|closed|"
         r"locked|unlocked|shut|playing|paused|running|muted|armed|cleaning)(?: now| already| again)?)[ ?.]*$"
     ),
+)
+
+_BARE = pattern(
+    rf"^{_STEM}{POLITE}(?P<after>{_COMPARED.replace('(?: (?:', '(?:(?:', 1)}(?:brighter|dimmer|darker|faster|slower|"
+    rf"louder|quieter|warmer|cooler|hotter|colder)(?: still)?){TAIL}"
 )
 
 _IN_COMMAND = pattern(
@@ -238,14 +331,18 @@ _OTHER = (
 # --- corrections
 
 _MEANT = r"i (?:meant|mean|said|wanted|was talking about)"
+_WRONG = (
+    r"(?:(?:that's |that is |that was )?(?:the )?wrong"
+    r"(?: (?:one|lights?|lamps?|room|fan|door|blinds?|curtains?|switch|speaker|list|device|thing))?)"
+)
 _A_TARGET = r"(?P<right>(?:(?:in|to) )?(?:all )?(?:the |my |our )?[\w%'. -]+?)"
 _CORRECT = (
     pattern(
         r"^(?:no[, ]+)?(?:not (?:that|this|those|these)(?: ones?)?|"
-        rf"(?:that's |that is |that was )?the wrong (?:one|light|lamp|room)){TAIL}"
+        rf"{_WRONG}){TAIL}"
     ),
     pattern(
-        r"^(?:(?:no|nope|oops|sorry|wait|wrong(?: one)?|not (?:that|this|it)(?: one)?)[, ]+)+"
+        rf"^(?:(?:no|nope|oops|sorry|wait|{_WRONG}|not (?:that|this|it)(?: one)?)[, ]+)+"
         rf"{_MEANT} {_A_TARGET}{TAIL}"
     ),
     pattern(rf"^{_MEANT} {_A_TARGET}(?:,? not .+)?{TAIL}"),
@@ -253,7 +350,7 @@ _CORRECT = (
     pattern(rf"^(?:no[, ]+)?(?P<right>the [\w' -]+?), not (?:the |my |our )?[\w' -]+?{TAIL}"),
     # "No lights" is another command.
     pattern(
-        r"^(?:no|nope|oops|wrong(?: one)?|not (?:that|this|those|these)(?: ones?)?)(?:,[, ]*| (?=the |my |our |in ))"
+        rf"^(?:no|nope|oops|{_WRONG}|not (?:that|this|those|these)(?: ones?)?)(?:,[, ]*| (?=the |my |our |in ))"
         rf"{_A_TARGET}(?: instead)?{TAIL}"
     ),
     pattern(rf"^(?P<right>the [\w' -]+?) instead{TAIL}"),
@@ -285,11 +382,40 @@ def parse_form(text: str) -> Form | None:
     for form, about in _PAST:
         if form.match(words):
             return AskPast(about)
+    for form in _ASK_DEED:
+        if found := form.match(words):
+            return AskDeed(_deed(found))
     if _REPEAT.match(words) or _TRY.match(words):
-        return Repeat(is_more=False)
-    if _MORE.match(words):
-        return Repeat(is_more=True)
-    return _other(words) or _pronoun(words) or _target(words)
+        return Repeat()
+    return _more(words) or _other(words) or _kept(words) or _pronoun(words) or _target(words)
+
+
+def _deed(found: re.Match[str]) -> str:
+    verb = found["verb"].casefold()
+    state = found.groupdict().get("state") or ""
+    return f"{_PAST_TENSES.get(verb, f'{verb}ed')}{state.casefold()}"
+
+
+def _more(words: str) -> More | None:
+    if _LESS.match(words):
+        return More(is_less=True)
+    for form in _MORE:
+        if found := form.match(words):
+            count = (found.groupdict().get("count") or "").casefold()
+            number = NUMBER_WORDS.index(count) if count in NUMBER_WORDS else int(count or 0)
+            return More(float(number) if number else None)
+    return None
+
+
+def _kept(words: str) -> Keep | Refrain | None:
+    for form in _KEEP:
+        if found := form.match(words):
+            return Keep(_verb(found.groupdict().get("verb")), _pronoun_of(found))
+    for form in _REFRAIN:
+        if found := form.match(words):
+            said = found.groupdict()
+            return Refrain(_verb(said.get("verb") or said.get("first")), _pronoun_of(found), bool(said.get("again")))
+    return None
 
 
 def _other(words: str) -> Other | None:
@@ -309,6 +435,8 @@ def _pronoun(words: str) -> Switch | SetValue | Substitute | None:
     for form in _SUBSTITUTES:
         if found := form.match(words):
             return Substitute(found["before"], found["after"], _pronoun_of(found))
+    if found := _BARE.match(words):
+        return Substitute("make", f" {found['after'].strip()}", "it", is_bare=True)
     return None
 
 
@@ -323,6 +451,18 @@ def _target(words: str) -> Also | Correct | Toggle | None:
         if (found := form.match(words)) and not NO_TARGET.search(found["target"]):
             return Also(found["target"])
     return None
+
+
+_RELATIVE = pattern(
+    r"\b(?:brighter|dimmer|darker|faster|slower|louder|quieter|warmer|cooler|hotter|colder|higher|lower|up|down|raise|"
+    r"increase|decrease|reduce|brighten|dim|a bit|a little|slightly|by|more|less|again|further)\b"
+)
+_ABSOLUTE = pattern(r"\b(?:to|at)\b")
+
+
+def is_relative(text: str) -> bool:
+    """Whether a command changes a value by a step, so that "again" is another step."""
+    return _RELATIVE.search(text) is not None and not _ABSOLUTE.search(text)
 
 
 def with_name(command: str, name: str) -> str:

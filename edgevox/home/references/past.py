@@ -22,6 +22,20 @@ def what_was_asked(past: Sequence[Message]) -> str:
     return f"You said: “{brief(asked)}”." if asked else "You have not asked me anything yet."
 
 
+def what_was_said(past: Sequence[Message]) -> str:
+    """The answer to "say that again"."""
+    said = (message.content for message in reversed(past) if message.role == "assistant" and message.content)
+    return next(said, "") or "I have not said anything yet."
+
+
+def what_was_done_last(turns: Sequence[TurnEffects], past_tense: str) -> str:
+    """The last action of one kind: "turned off"; "" if there was none."""
+    for turn in reversed(turns):
+        if found := [effect for effect in turn.done if deed(effect).startswith(past_tense)]:
+            return _deeds(found)
+    return ""
+
+
 def what_was_done(turns: Sequence[TurnEffects]) -> str:
     """The answer to "what did you just do?"."""
     with_calls = [turn for turn in turns if turn.effects]

@@ -17,17 +17,25 @@ from edgevox.core.languages import listed
 from edgevox.core.types import ChatRequest, Message, ToolCall
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
-from edgevox.home.entities import Entities, Entity, HomeError, House
+from edgevox.home.entities import Entities, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
-from edgevox.home.intents.relative import STEP
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.phrasing import is_in_state, the
+from edgevox.home.phrasing import is_are, is_in_state, sentence, the
 from edgevox.home.references import forms
 from edgevox.home.references.addressing import call_on, values_of
 from edgevox.home.references.choices import Choice, choose, parse_choice
+from edgevox.home.references.clocks import corrected_clock
 from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
-from edgevox.home.references.past import what_was_asked, what_was_done, what_was_done_today
-from edgevox.home.references.retarget import others_than, retarget, toggled
+from edgevox.home.references.further import further
+from edgevox.home.references.mentions import entities_of, mentioned
+from edgevox.home.references.past import (
+    what_was_asked,
+    what_was_done,
+    what_was_done_last,
+    what_was_done_today,
+    what_was_said,
+)
+from edgevox.home.references.retarget import is_other, others_than, retarget, toggled, with_item
 from edgevox.home.references.undo import reverse
 from edgevox.home.references.values import value_call
 from edgevox.home.resolve.fuzzy import is_plural
@@ -39,6 +47,7 @@ _MAX_TURNS_BACK = 4
 _MAX_NAMED = 4
 
 _NOTHING_TO_UNDO = "There is nothing to undo."
+_ALL_RIGHT = "All right."
 _NOTHING_CHANGED = "Nothing has changed since, so there is nothing to undo."
 
 # The tool of a verb, and the domains that it can mean. "Turn it off" must not unlock a door.
@@ -59,6 +68,10 @@ _VERBS: dict[forms.Verb, tuple[str, frozenset[str]]] = {
     "dock": ("vacuum_return_to_base", frozenset({"vacuum", "lawn_mower"})),
     "toggle": ("turn_on", _PLAIN),
 }
+_STATES: dict[forms.Verb, str] = {
+    "on": "on", "off": "off", "open": "open", "close": "closed", "lock": "locked", "unlock": "unlocked",
+    "pause": "paused", "resume": "playing",
+}  # fmt: skip
 _ACTED_ON = _PLAIN | _COVERS | {"lock", "vacuum", "lawn_mower"}
 # What can be brighter, warmer and so on.
 _COMPARED = {
@@ -108,7 +121,7 @@ class References(Hook):
             return None
         arguments = json.loads(call.arguments)
         command = str(arguments.get("conversation_command") or "")
-        meant = _mentioned(self._turns(run), _ACTED_ON, "them")
+        meant = mentioned(self._turns(run), _ACTED_ON, "them")
         if not meant or len(meant) > _MAX_NAMED:
             return None
         arguments["conversation_command"] = forms.with_name(command, listed([the(one) for one in meant], "and"))
@@ -125,9 +138,11 @@ class References(Hook):
 
     def _resolved(self, run: Run, note: ReferenceNote) -> Answer | Calls | None:
         form, choice = forms.parse_form(run.text), parse_choice(run.text)
+        turns = self._turns(run)
+        if turns and (clock := corrected_clock(run.text, turns[-1], self._alarms)):
+            return self._instead(turns[-1], [clock], note)
         if form is None and choice is None:
             return None
-        turns = self._turns(run)
         if turns and turns[-1].choices and choice and (answer := self._chosen(turns[-1], choice)):
             return answer
         match form:
@@ -137,6 +152,9 @@ class References(Hook):
                 return self._undo(run, note)
             case forms.AskPast(about):
                 return self._past(run, about)
+            case forms.AskDeed(deed):
+                done = what_was_done_last(self._log.turns(run.client, within_s=_UNDO_WITHIN_S), deed)
+                return Answer(done) if done else None
             case forms.Toggle(target):
                 return _calls(toggled(target, self._house()))
             case form:
@@ -146,13 +164,21 @@ class References(Hook):
         self, form: forms.Form, run: Run, turns: Sequence[TurnEffects], note: ReferenceNote
     ) -> Answer | Calls | None:
         match form:
-            case forms.Repeat(is_more):
-                return self._again(turns[-1], is_more=is_more)
+            case forms.Repeat():
+                return self._again(turns[-1], run.past())
+            case forms.More(count, is_less):
+                house = self._house()
+                steps = [further(effect, house, count=count, is_less=is_less) for effect in turns[-1].actions]
+                return _calls(filter(None, steps))
+            case forms.Keep(verb, pronoun):
+                return self._keep(turns, verb, pronoun, note)
+            case forms.Refrain(verb, pronoun, is_again):
+                return self._refrain(turns, verb, pronoun, note, is_again=is_again)
             case forms.Switch(verb, pronoun):
                 tool, domains = _VERBS[verb]
-                return self._switch(verb, tool, _mentioned(turns, domains, pronoun))
+                return self._switch(verb, tool, mentioned(turns, domains, pronoun))
             case forms.SetValue(value, pronoun):
-                meant = _mentioned(turns, _ACTED_ON, pronoun)
+                meant = mentioned(turns, _ACTED_ON, pronoun)
                 call = value_call(value, meant, self._house()) if meant else None
                 return Calls((call,)) if call else None
             case forms.Substitute():
@@ -165,7 +191,7 @@ class References(Hook):
                 return self._other(turns, verb, note)
             case forms.Correct(right):
                 return self._correct(turns, right, note)
-            case forms.Undo() | forms.AskPast() | forms.Toggle():
+            case forms.Undo() | forms.AskPast() | forms.AskDeed() | forms.Toggle():
                 raise AssertionError(form)
             case _:
                 assert_never(form)
@@ -200,6 +226,8 @@ class References(Hook):
         match about:
             case "asked":
                 return Answer(what_was_asked(run.past()))
+            case "said":
+                return Answer(what_was_said(run.past()))
             case "done":
                 return Answer(what_was_done(self._log.turns(run.client, within_s=_UNDO_WITHIN_S) or self._turns(run)))
             case "today":
@@ -207,11 +235,50 @@ class References(Hook):
                 started = now.fromtimestamp(self._log.started_s, now.tzinfo)
                 return Answer(what_was_done_today(self._log.all_turns(), now, started))
 
-    def _again(self, last: TurnEffects, *, is_more: bool) -> Calls | None:
+    def _again(self, last: TurnEffects, past: Sequence[Message]) -> Calls | None:
         repeated = [effect for effect in last.meant if effect.is_action and effect.entities and not _writes(effect)]
-        if is_more:
-            repeated = [effect for effect in repeated if {STEP, "volume_step"} & effect.arguments.keys()]
-        return _calls(effect.call for effect in repeated)
+        house = self._house()
+        asked = next((message.content for message in reversed(past) if message.role == "user"), "")
+        is_step = forms.is_relative(asked)
+        return _calls((further(effect, house) if is_step else None) or effect.call for effect in repeated)
+
+    def _keep(
+        self, turns: Sequence[TurnEffects], verb: forms.Verb | None, pronoun: forms.Pronoun, note: ReferenceNote
+    ) -> Answer | Calls | None:
+        """ "Keep it on": undoes the last turn if that turned it off; otherwise nothing is done."""
+        if verb is None:
+            return Answer(_ALL_RIGHT)
+        meant = mentioned(turns, _VERBS[verb][1], pronoun)
+        house, state = self._house(), _STATES.get(verb, "")
+        now = tuple(filter(None, (house.entity(entity.id) for entity in meant)))
+        if not now or not state:
+            return None
+        if all(is_in_state(entity, state) for entity in now):
+            stays = "stay" if len(now) > 1 or is_plural(now[0].name) else "stays"
+            return Answer(f"All right, {listed([the(one) for one in now[:_MAX_NAMED]], 'and')} {stays} {state}.")
+        changed = {entity.id for effect in turns[-1].actions for entity in effect.entities}
+        if changed >= {entity.id for entity in now} and all(is_in_state(entity, state) for entity in meant):
+            return self._instead(turns[-1], [], note)
+        return Answer(sentence(f"{the(now[0])} {is_are(now[0].name)} not {state}"))
+
+    def _refrain(
+        self,
+        turns: Sequence[TurnEffects],
+        verb: forms.Verb | None,
+        pronoun: forms.Pronoun,
+        note: ReferenceNote,
+        *,
+        is_again: bool,
+    ) -> Answer | Calls | None:
+        """ "Don't turn it off": undoes the last turn if that did it; otherwise nothing is done."""
+        last = turns[-1]
+        if any(_is_scheduling(effect) for effect in last.effects):
+            return None  # the rule of scheduled commands may cancel it
+        tools = {effect.call.name for effect in last.actions}
+        is_meant = _VERBS[verb][0] in tools if verb else bool(tools)
+        if is_meant and not is_again and (verb is None or mentioned((last,), _VERBS[verb][1], pronoun)):
+            return self._instead(last, [], note)
+        return Answer(_ALL_RIGHT)
 
     def _switch(self, verb: forms.Verb, tool: str, entities: Entities) -> Calls | None:
         if not entities:
@@ -236,8 +303,8 @@ class References(Hook):
         compared = _COMPARATIVES.intersection(form.after.split())
         domains = frozenset(domain for domain in _ACTED_ON if compared <= {*_COMPARED.get(domain, ())})
         # "Turn it up" some turns later is about the music.
-        recent = turns[-1:] if compared & {"up", "down"} else turns
-        meant = _mentioned(recent, domains, form.meant)
+        recent = turns[-1:] if form.is_bare or compared & {"up", "down"} else turns
+        meant = mentioned(recent, domains, form.meant)
         if not meant or len(meant) > _MAX_NAMED:
             return
         note.heard = run.text
@@ -261,7 +328,7 @@ class References(Hook):
         if last is None:
             return None
         house = self._house()
-        mentioned = [entity for turn in reversed(recent[:-1]) for entity in _entities(turn)]
+        mentioned = [entity for turn in reversed(recent[:-1]) for entity in entities_of(turn)]
         meant = others_than(last, mentioned, house)
         if len(meant) != 1:
             return None
@@ -279,13 +346,24 @@ class References(Hook):
         house = self._house()
         if right.casefold() in ("on", "off"):
             verb: forms.Verb = "on" if right.casefold() == "on" else "off"
-            return self._switch(verb, _VERBS[verb][0], tuple(one for one in _entities(last) if one.domain in _PLAIN))
+            return self._switch(verb, _VERBS[verb][0], tuple(one for one in entities_of(last) if one.domain in _PLAIN))
         if right and (value := _with_value(actions, right, house)):
             return Calls((value,))
-        new = [call for effect in actions if (call := retarget(effect, right, house))] if right else []
-        if right and not new:
-            return None
-        reversal = reverse(last, house, self._timers, self._alarms)
+        if right and is_other(right):
+            others = [others_than(effect, (), house) for effect in actions]
+            new = [
+                call_on(effect.call.name, meant, values_of(effect.arguments), house)
+                for effect, meant in zip(actions, others, strict=True)
+                if len(meant) == 1
+            ]
+        else:
+            new = [call for effect in actions if (call := retarget(effect, right, house))] if right else []
+        new = new or ([call for effect in actions if (call := with_item(effect, right))] if right else [])
+        return self._instead(last, new, note) if new or not right else None
+
+    def _instead(self, last: TurnEffects, new: Sequence[ToolCall], note: ReferenceNote) -> Answer | Calls:
+        """Undo a turn, and make other calls in its place."""
+        reversal = reverse(last, self._house(), self._timers, self._alarms)
         note.undone = (last,) if last.actions else ()
         note.addendum, note.reversals = " ".join(reversal.problems), len(reversal.calls)
         calls = (*reversal.calls, *dict.fromkeys(new))
@@ -333,43 +411,13 @@ def _calls(calls: Iterable[ToolCall]) -> Calls | None:
     return Calls(found) if found else None
 
 
+def _is_scheduling(effect: Effect) -> bool:
+    return "timer" in effect.call.name or effect.call.name in ("set_alarm", "set_reminder")
+
+
 def _writes(effect: Effect) -> bool:
     """Whether a call writes an item, which would be there twice."""
     return any(entity.domain == "todo" for entity in effect.entities)
-
-
-def _entities(turn: TurnEffects) -> Entities:
-    """The entities that a turn was about: of "which lights are on?", those that are."""
-    found: dict[str, Entity] = {}
-    for effect in turn.meant:
-        state = effect.arguments.get("state")
-        meant = tuple(entity for entity in effect.entities if state and is_in_state(entity, str(state)))
-        found |= {entity.id: entity for entity in meant or effect.entities}
-    return tuple(found.values())
-
-
-def _mentioned(turns: Sequence[TurnEffects], domains: frozenset[str], pronoun: forms.Pronoun) -> Entities:
-    """The entities of these domains that "it" or "them" means; none if a timer or an alarm may be meant."""
-    for place in range(len(turns) - 1, -1, -1):
-        turn = turns[place]
-        if any("timer" in effect.call.name or "alarm" in effect.call.name for effect in turn.effects):
-            return ()
-        found = tuple(entity for entity in _entities(turn) if entity.domain in domains)
-        if found:
-            is_one = len(found) == 1 and (pronoun == "both" or not is_plural(found[0].name))
-            return _chained(turns[: place + 1], found) if is_one and pronoun != "it" else found
-    return ()
-
-
-def _chained(turns: Sequence[TurnEffects], found: Entities) -> Entities:
-    """ "Them" after one thing at a time: also those of the turns before with the same call."""
-    tools = {effect.call.name for effect in turns[-1].meant}
-    meant = {entity.id: entity for entity in found}
-    for turn in reversed(turns[:-1]):
-        if {effect.call.name for effect in turn.meant} != tools:
-            break
-        meant |= {entity.id: entity for entity in _entities(turn) if entity.domain == found[0].domain}
-    return tuple(reversed(meant.values()))
 
 
 def _with_value(actions: Sequence[Effect], said: str, house: House) -> ToolCall | None:

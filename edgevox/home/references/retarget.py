@@ -103,6 +103,29 @@ def others_than(last: Effect, mentioned: Sequence[Entity], house: House) -> Enti
     )
 
 
+_OTHER = re.compile(r"(?:the )?other(?: (?:one|light|lamp))?", re.IGNORECASE)
+_ADDS = frozenset({"list_add_item", "shopping_list_add_item"})
+_NO_ITEM = re.compile(
+    r"\b(?:nothing|everything|cancel|forget|undo|delete|remove|wait|fine|good|okay|ok|right|wrong|never|enough|done|"
+    r"sorry|else|all|yes|no|lists?|please|other)\b",
+    re.IGNORECASE,
+)
+_MAX_ITEM_WORDS = 4
+
+
+def is_other(said: str) -> bool:
+    """Whether the words are "the other one"."""
+    return _OTHER.fullmatch(said.strip()) is not None
+
+
+def with_item(effect: Effect, said: str) -> ToolCall | None:
+    """The same addition to a list with another item, or None."""
+    is_item = 0 < len(said.split()) <= _MAX_ITEM_WORDS and not _NO_ITEM.search(said)
+    if effect.call.name not in _ADDS or not is_item:
+        return None
+    return ToolCall("", effect.call.name, json.dumps({**effect.arguments, "item": said}, ensure_ascii=False))
+
+
 def toggled(said: str, house: House) -> list[ToolCall]:
     """The calls that toggle what is named; none if the words name nothing that can be toggled."""
     target, _ = plain_target(said)

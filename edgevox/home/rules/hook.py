@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
-from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run
+from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
-from edgevox.home.rules import lists, media, modes, movement, partway, steps, weather
+from edgevox.home.intents.resolution import ResolvedIntent
+from edgevox.home.rules import contradictions, levels, lists, media, modes, movement, partway, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -55,6 +56,7 @@ class HomeRules(Hook):
             calls = (
                 movement.parse(text, house)
                 or partway.parse(text, house)
+                or levels.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())
@@ -72,9 +74,15 @@ class HomeRules(Hook):
         return any("weather" in name or "forecast" in name for name in others)
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
-        """Answer a question about another day with the forecast, where the model asks for the weather now."""
+        """Correct calls that contradict the words: the weather of another day, all lights for one, on for off."""
         if call.name != "get_weather":
-            return None
+            noted = run.notes.setdefault(self.name, [])  # the calls are corrected before the first one is made
+            earlier = noted if isinstance(noted, list) else []
+            changed = contradictions.corrected(run.text, call, earlier)
+            if changed and changed.name != call.name and not self._is_switched(changed):
+                changed = None  # the opposite of "secure the door" would unlock it
+            earlier.append(changed or call)
+            return changed
         try:
             asked = weather.parse(plain_request(run.text), self._home.house(), self._now().date())
         except (HomeError, StateError):
@@ -84,3 +92,18 @@ class HomeRules(Hook):
         slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
         arguments = {**json.loads(asked[0].arguments), **slots}
         return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))
+
+    def _is_switched(self, call: ToolCall) -> bool:
+        """Whether a call acts only on things that are simply on or off."""
+        resolution = self._executor.resolve(call).resolution
+        entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
+        return bool(entities) and all(entity.domain in contradictions.SWITCHED for entity in entities)
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+        """Answer a question about a level, where the tool tells only whether something is on."""
+        if call.name != "get_state" or outcome.is_error or outcome.is_failure:
+            return None
+        resolution = self._executor.resolve(call).resolution
+        entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
+        answer = levels.level_answer(plain_request(run.text), entities[0]) if len(entities) == 1 else ""
+        return Answer(answer) if answer else None

@@ -131,6 +131,10 @@ _IS_LEVEL = pattern(
 )
 _PREDICATE = pattern(r"\b(?:is|are|'s|feels|seems|too|so|much)\b.*")
 _NOT_THE_END = pattern(r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$")
+_WISH = pattern(
+    r"^(?:it would|it'd|would) be (?:\w+ )?(?:nice|lovely|great|good|better|nicer) if (?P<what>.+?) "
+    r"(?:were|was|could be|would be) "
+)
 _MAX_CLAUSES = 3
 _LOWEST_BRIGHTNESS = 5
 
@@ -180,6 +184,7 @@ def parse(text: str, house: House) -> Calls | str:
     plain = (
         text.casefold().replace("per cent", "percent").replace("%", " percent").replace("too degrees", "two degrees")
     )
+    plain = _WISH.sub(r"\g<what> ", plain)
     plain = _TAKE_OFF.sub(r"lower by \1", _THAT_ARE_ON.sub("the lights", " ".join(plain.split())))
     if _QUESTION.match(plain):
         return ()

@@ -173,3 +173,77 @@ async def test_what_the_speakers_room_lacks_is_looked_for_elsewhere(bench: Bench
 async def test_colours_without_a_place_go_to_the_lights_that_have_them(bench: Bench, talk: Dialogue) -> None:
     reply = await talk.say("make the lights pink", ("light_set", {"color": "pink"}))
     assert reply == "The floor lamp, the bedside lamp and the desk lamp are pink."
+
+
+async def test_a_bare_comparative_is_about_what_was_just_changed(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    await talk.say("a bit dimmer", ("light_set", {"name": "floor lamp", "brightness": 50}))
+    assert bench.entity("light.floor_lamp").attributes["brightness"] == 90
+    assert bench.entity("light.hallway").attributes["brightness"] == 100
+
+
+async def test_more_goes_on_with_a_change_to_a_value(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("one degree cooler", ("climate_set_temperature", {"name": "thermostat", "temperature": 20}))
+    assert await talk.say("one more") == "The thermostat is set to 19 degrees."
+    assert await talk.say("too much") == "The thermostat is set to 19.5 degrees."
+
+
+async def test_again_repeats_a_value_that_was_set(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("set the fan to 40 percent", ("fan_set_speed", {"name": "fan", "percentage": 40}))
+    await talk.say("again")
+    assert bench.entity("fan.bedroom").attributes["percentage"] == 40
+
+
+async def test_say_that_again_repeats_the_reply(talk: Dialogue) -> None:
+    reply = await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    assert await talk.say("say that again") == reply
+
+
+async def test_the_length_of_a_timer_is_corrected(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("set a timer for fifteen minutes", ("start_timer", {"minutes": 15}))
+    await talk.say("no, fifty minutes")
+    assert [timer.length_s for timer in bench.timers.all()] == [3000]
+
+
+async def test_the_time_of_an_alarm_is_corrected_on_its_day(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("alarm for seven tomorrow", ("set_alarm", {"time": "seven tomorrow"}))
+    (before,) = bench.alarms.all()
+    await talk.say("make that half past")
+    (after,) = bench.alarms.all()
+    assert after.rings_s(bench.alarms.zone) - before.rings_s(bench.alarms.zone) == 1800
+
+
+async def test_an_item_of_a_list_is_corrected(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("add butter to the shopping list", ("shopping_list_add_item", {"item": "butter"}))
+    await talk.say("i mean peanut butter")
+    items = [item.text for item in await bench.home.items("todo.shopping_list")]
+    assert ("butter" in items, "peanut butter" in items) == (False, True)
+
+
+async def test_the_wrong_one_is_put_back_for_the_other_one(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("bedroom light on", turn_on("bedroom light"))
+    await talk.say("not that, the other one")
+    assert lights_on(bench) == {"Bedside Lamp"}
+    await talk.say("wrong lamp, the desk one")
+    assert lights_on(bench) == {"Desk Lamp"}
+
+
+async def test_what_shall_not_be_done_is_not_done(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("desk lamp on", turn_on("desk lamp"))
+    assert await talk.say("don't turn it off again") == "All right."
+    assert lights_on(bench) == {"Desk Lamp"}
+
+
+async def test_keep_it_on_puts_back_what_was_turned_off(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the desk lamp", turn_on("desk lamp"))
+    assert await talk.say("leave it on") == "All right, the desk lamp stays on."
+    await talk.say("turn off the desk lamp", turn_off("desk lamp"))
+    await talk.say("wait, no, keep it on")
+    assert lights_on(bench) == {"Desk Lamp"}
+
+
+async def test_the_last_action_of_one_kind_is_told(talk: Dialogue) -> None:
+    await talk.say("turn off the tv", turn_off("tv"))
+    await talk.say("add oat milk to the shopping list", ("shopping_list_add_item", {"item": "oat milk"}))
+    assert await talk.say("which one did you turn off?") == "I turned off the TV."
+    assert "oat milk" in await talk.say("what did i put on it?")

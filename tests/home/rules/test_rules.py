@@ -8,9 +8,11 @@ import pytest
 
 from edgevox.agents import AgentResult, Agreement, LLMAgent
 from edgevox.core.turn import Turn
+from edgevox.core.types import ToolCall
 from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.catalogue import catalogue, rule_catalogue
 from edgevox.home.references.effects import EffectLog
+from edgevox.home.rules.contradictions import corrected
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
 from tests.home.conftest import Bench
@@ -21,10 +23,10 @@ FROM_THE_MODEL = "The model answers."
 class Talk:
     """An agent with the assistant's hooks, whose model only says that it was asked."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, *lines: str) -> None:
         self.bench = bench
         self.questions: list[str] = []
-        self.model = ScriptedModel([FROM_THE_MODEL] * 9)
+        self.model = ScriptedModel(lines or [FROM_THE_MODEL] * 9)
         self.agent = LLMAgent(
             "test",
             tools=bench.executor,
@@ -242,3 +244,38 @@ async def test_a_cover_moves_a_part_of_the_way_from_the_end_it_comes_from(talk: 
     await talk.say(text)
     assert talk.bench.entity("cover.living_room_blinds").attributes["position"] == position
     assert talk.model.requests == []
+
+
+async def test_a_question_about_a_level_is_answered_with_it(talk: Talk) -> None:
+    assert await talk.say("how bright is the hallway light?") == "The hallway light is at 100 percent."
+    assert await talk.say("how loud is the tv") == "The TV is at 40 percent."
+
+
+async def test_a_bare_kind_is_asked_about_and_does_not_mean_all(talk: Talk) -> None:
+    assert (await talk.say("light on")).startswith("Which")
+    assert talk.bench.state("light.kitchen") == "off"
+
+
+def test_one_state_for_two_things_is_not_reversed_for_the_second() -> None:
+    first, second = ToolCall("1", "turn_off", '{"name": "tv"}'), ToolCall("2", "turn_on", '{"name": "desk lamp"}')
+    meant = corrected("tv off and the desk lamp while you're at it", second, [first])
+    assert meant is not None
+    assert (meant.name, meant.arguments) == ("turn_off", second.arguments)
+    assert corrected("tv off and desk lamp on", second, [first]) is None
+    assert corrected("close the blinds and turn on the desk lamp", second, [first]) is None
+
+
+def test_one_light_without_a_name_does_not_mean_all_lights() -> None:
+    every_light = ToolCall("", "turn_on", '{"domain": "light"}')
+    meant = corrected("open the garage door and switch the light on in there", every_light, [])
+    assert meant is not None
+    assert meant.arguments == '{"name": "light"}'
+    assert corrected("turn on all the lights", every_light, []) is None
+
+
+async def test_a_door_that_is_secured_is_not_unlocked_for_an_off_said_before(bench: Bench) -> None:
+    wrote = (("turn_off", "tv"), ("turn_on", "front door"))
+    calls = (json.dumps({"name": tool, "arguments": {"name": name}}) for tool, name in wrote)
+    talk = Talk(bench, "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in calls))
+    await talk.say("tv off and secure the front door")
+    assert (bench.state("media_player.tv"), bench.state("lock.front_door")) == ("off", "locked")

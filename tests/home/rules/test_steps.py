@@ -118,3 +118,8 @@ async def test_what_is_off_does_not_become_less(home: Bench) -> None:
 )
 def test_other_sentences_are_no_relative_change(bench: Bench, text: str) -> None:
     assert steps.parse(plain_request(text), bench.home.house()) == ()
+
+
+async def test_a_wish_for_a_change_is_carried_out(home: Bench) -> None:
+    await change(home, "it would be lovely if the living room were a bit brighter")
+    assert home.entity(LAMP).attributes["brightness"] == 50
