@@ -180,11 +180,12 @@ class TimerRules(Hook):
         task, text = str(arguments.get("task") or ""), " ".join(run.text.split()).strip(" .!?")
         start = text.casefold().find(task.casefold())
         rest = text[start + len(task) :] if task and start >= 0 else ""
-        if not _CUT.match(rest) or (rest := self._without_time(rest)) is None:
+        if not _CUT.match(rest):
             return None
-        return replace(call, arguments=json.dumps({**arguments, "task": f"{task}{rest}"}, ensure_ascii=False))
+        task = f"{task}{self._without_time(rest)}"
+        return replace(call, arguments=json.dumps({**arguments, "task": task}, ensure_ascii=False))
 
-    def _without_time(self, rest: str) -> str | None:
+    def _without_time(self, rest: str) -> str:
         """The rest of a task, up to the time after it."""
         words = rest.split()
         for start in range(1, len(words)):
