@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Any
 
@@ -13,6 +14,7 @@ from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
 from edgevox.home.alarms.time_expression import TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, days_phrase, moment_phrase, repeat_phrase
+from edgevox.home.alarms.time_tokens import WEEKDAY_NUMBERS
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
@@ -210,7 +212,7 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
     """Raises HomeError and StateError."""
     match tool:
         case "set_alarm":
-            return _set_alarm(alarms, "alarm", arguments.get("time"), checked_label(arguments.get("name")))
+            return _set_alarm(alarms, "alarm", *_days_of_name(alarms, arguments))
         case "set_reminder":
             task = checked_label(arguments.get("task"))
             if not task:
@@ -260,6 +262,21 @@ def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
         return sentence(f"I will remind you {at}: {brief(label)}")
     at = f"rings in {duration(when.in_s)}" if when.in_s else f"is set for {time_phrase(alarm, alarms)}"
     return sentence(f"the {_called(alarm)} {at}")
+
+
+def _days_of_name(alarms: Alarms, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    """The time and the name of an alarm; a name that says the days it repeats on belongs to its time."""
+    said, name = str(arguments.get("time") or ""), checked_label(arguments.get("name"))
+    days = _KIND_WORDS.sub(" ", name).strip()
+    for when in (f"every {days} {said}", f"{days} {said}") if days and said else ():
+        with suppress(HomeError):  # a name
+            expression = parse_time(when, alarms.now())
+            is_one_day = days.casefold() in WEEKDAY_NUMBERS
+            if parse_time(said, alarms.now()).has_days:
+                break
+            if expression.minutes and (expression.dates if is_one_day else expression.repeat):
+                return when, ""
+    return said, name
 
 
 def _when(alarms: Alarms, kind: Kind, said: str) -> When:

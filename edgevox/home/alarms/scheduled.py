@@ -19,6 +19,8 @@ from edgevox.core.words import Words
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarm_handlers import at_phrase, label_words
 from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.time_expression import local
+from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.alarms.watches import Condition, Watches, WatchKind
 from edgevox.home.entities import HomeError, House
@@ -30,8 +32,12 @@ WATCH = "watch"
 """The slot of set_reminder with the condition that takes the place of a time. Only CommandClauses fills it."""
 
 _MAX_NAMED = 4
+_LONG_DELAY_S = 2 * 3600
 _ALREADY = "That is so already; I will wait for the next time."
 NOTHING = "Nothing is scheduled."
+_SWITCHED = frozenset({"on", "off", "out"})
+_TURNING = frozenset({"turn", "switch", "shut", "power", "put", "cut", "kill"})
+_SAME_ACTS = {"shut": "close"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,7 @@ class ScheduledCommands:
     def all(self) -> tuple[ScheduledCommand, ...]:
         """Delayed ones first, then schedules and watches."""
         delayed = [
-            ScheduledCommand(
-                timer.id,
-                "timer",
-                timer.command,
-                f"{brief(timer.command)} in {duration(self._timers.remaining_s(timer))}",
-            )
+            ScheduledCommand(timer.id, "timer", timer.command, f"{brief(timer.command)} {self._delay_phrase(timer)}")
             for timer in self._timers.all()
             if timer.command
         ]
@@ -84,6 +85,13 @@ class ScheduledCommands:
         ]
         watches = [ScheduledCommand(watch.id, "watch", watch.text, watch.promise) for watch in self._watches.all()]
         return (*delayed, *schedules, *watches)
+
+    def _delay_phrase(self, timer: Timer) -> str:
+        """ "in 20 minutes"; of a long delay the time of day: "at half past six tomorrow morning"."""
+        remaining_s = self._timers.remaining_s(timer)
+        if timer.is_paused or remaining_s <= _LONG_DELAY_S:
+            return f"in {duration(remaining_s)}"
+        return f"at {moment_phrase(local(timer.due_s, self._alarms.zone), self._alarms.now())}"
 
     def entries(self) -> tuple[ScheduledEntry, ...]:
         """All that is set: timers, alarms, reminders, schedules and watches, the next one first."""
@@ -108,8 +116,10 @@ class ScheduledCommands:
         return (*timed, *watches)
 
     def matching(self, wanted: Words) -> tuple[ScheduledCommand, ...]:
-        """Those with these words; all of them without words."""
-        return find_by_words(wanted, self.all(), lambda one: label_words(one.phrase)) if wanted else self.all()
+        """Those with these words; all of them without words. "Switch off" is the same as "turn off"."""
+        if not wanted:
+            return self.all()
+        return find_by_words(_same_verbs(wanted), self.all(), lambda one: _same_verbs(label_words(one.phrase)))
 
     def status(self, wanted: Words = (), *, with_timers: bool = True) -> str:
         """What is scheduled, in sentences; "" for nothing of that kind if timers are left out."""
@@ -189,6 +199,11 @@ def run_alarm(alarms: Alarms, scheduled: ScheduledCommands, tool: str, arguments
         others = scheduled.status(with_timers=False)
         return others if others and answer == alarm_handlers.NOTHING_SET else f"{answer} {others}".rstrip()
     return answer
+
+
+def _same_verbs(words: Words) -> Words:
+    is_switched = not _SWITCHED.isdisjoint(words)
+    return tuple("turn" if is_switched and word in _TURNING else _SAME_ACTS.get(word, word) for word in words)
 
 
 def _timer_phrase(timer: Timer) -> str:

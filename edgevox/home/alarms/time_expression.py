@@ -134,6 +134,10 @@ class TimeExpression:
     def has_time(self) -> bool:
         return bool(self.minutes) or self.in_s is not None or self.sun is not None
 
+    @property
+    def has_days(self) -> bool:
+        return bool(self.dates or self.repeat) or self.in_s is not None
+
     def when(self, now: datetime, purpose: Purpose, sun_times: SunTimes | None = None) -> When:
         """The moment that is meant, after `now` (local time). Raises PastTime, and NoLocation for a sun time."""
         if self.sun is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from edgevox.core.languages import duration
-from edgevox.core.words import word_set
+from edgevox.core.words import NUMBER_WORDS, WEEKDAYS, word_set
 from edgevox.home.alarms.sun import NoLocation, SunTimes
 from edgevox.home.alarms.time_expression import PastTime, TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
@@ -23,6 +24,10 @@ ACTIONS = (
 LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
+_LEADING_STARTS = _TIME_STARTS | {form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")}
+_LATER = pattern(r"\blater$")
+_FROM_NOW = pattern(r"\b(?:from now|later)$")
+_ARTICLES = word_set("the my our all a an")
 _LENGTH_STARTS = word_set("for until till")
 _IDIOM = pattern(r"for (?:a|one|just a) (?:second|sec|moment|bit|while|change|start)$")
 _SUN_WORDS = r"(?:sun ?(?:set|rise|down|up)|dusk|dawn|nightfall|daybreak)"
@@ -34,8 +39,59 @@ OTHER_REPEAT = pattern(
     r"\b(?:every|each) (?:other|second|third|few|couple of|\d+|two|three|four|five|six) (?:day|night|week|evening|"
     r"morning|\w+day)s?\b|\b(?:hourly|monthly|once an? (?:hour|month))\b"
 )
-_BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off)\b)")
+_BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off|by|percent)\b)")
 _HAS_UNIT = pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
+
+# "by ten" after these is an amount.
+_STEP_VERB = pattern(
+    rf"^{POLITE}(?:raise|lower|dim|brighten|increase|decrease|reduce|boost|drop|cut|(?:turn|bring|put|take|set)\b.* "
+    r"(?:up|down)\b|(?:turn|bring|make)\b.*\b\w+er\b|(?:open|close)\b.*\bmore\b)"
+)
+_SOME_TIME = (
+    r"(?:at some (?:point|stage|time)|some ?time(?: later| soon)?|sooner or later|eventually|one of these days|"
+    r"(?:a (?:bit|little) )?later(?: on)?|soon|in a (?:little |short )?(?:bit|while))"
+    r"(?: today| tonight| tomorrow| this (?:morning|afternoon|evening|week))?"
+)
+_VAGUE = pattern(
+    rf"^(?:(?P<first>{POLITE}{ACTIONS}\b.+?),? {_SOME_TIME}|{_SOME_TIME},? (?P<last>{POLITE}{ACTIONS}\b.+))$"
+)
+_WAIT = pattern(
+    rf"^{POLITE}(?:give it|wait(?: for)?|leave it|allow) (?:another )?(?P<length>.+?),? (?:and then|and|then|"
+    rf"before you) "
+    rf"(?P<command>{ACTIONS}\b.+)$"
+)
+
+# Commands without a verb, which are read as such only beside a time: "the garage light should go off".
+_THING = r"(?P<thing>(?:all |the |my |our )*[\w'-]+(?: [\w'-]+){0,3}?)"
+_NOT_IN_THING = word_set(
+    "i we you he she it they this that what who there to not is are was were be been am has have had will would can "
+    "could should must go goes went come comes came get gets got move moves moved carry hold hang add play say ask"
+)
+_SHOULD = r"(?:should|must|shall|has to|have to|needs to|need to|ought to|is to|are to)"
+_SETTABLE = (
+    r"(?=.*\b(?:lights?|lighting|lamps?|bulbs?|brightness|heat(?:ing|er)|thermostat|radiator|temperature|fans?|blinds?|"
+    r"curtains?|shades?|shutters?|volume)\b)"
+)
+_NUMBER = rf"(?:\d+(?:[.,]\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})"
+_VERBLESS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        pattern(rf"^{_THING} {_SHOULD} (?:go|be|turn|switch|come|be (?:turned|switched)) (?P<state>on|off)$"),
+        r"turn \g<state> \g<thing>",
+    ),
+    (pattern(rf"^{_THING} {_SHOULD} (?P<verb>open|close|shut|start|stop|lock|unlock)$"), r"\g<verb> \g<thing>"),
+    (pattern(rf"^{_THING} (?P<state>on|off)(?: please)?$"), r"turn \g<state> \g<thing>"),
+    (
+        pattern(rf"^{_SETTABLE}{_THING} (?:to|at) (?P<value>{_NUMBER}(?: ?(?:%|percent|degrees?))?)(?: please)?$"),
+        r"set \g<thing> to \g<value>",
+    ),
+    (pattern(r"^(?P<thing>(?:the |all )*lights?) out(?P<place> in .+)?$"), r"turn off the lights\g<place>"),
+)
+
+# The half of the day of a repeated hour without am or pm, by what is done.
+_EVENING_ACT = pattern(r"\b(?:off|out|lock|close|shut|dim|lower|lights?|lamps?|night|bed)\b")
+_MORNING_ACT = pattern(r"\b(?:open|unlock|raise|wake)\b")
+_EARLIEST_ACT = 4 * 60
+_DAY_STARTS = 7 * 60
 
 _NO_REPEAT = "I can repeat that on days of the week only, so I left everything as it is."
 _WHAT_TIME = "Please say that again with a time of day; I left everything as it is."
@@ -58,6 +114,8 @@ class TimeClause:
 
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
+    if waited := _WAIT.match(text):
+        text = f"{waited['command']} in {waited['length']}" if _parsed(f"in {waited['length']}", now) else text
     if OTHER_REPEAT.search(text):
         return TimeClause(OTHER_REPEAT.sub("", text).strip(" ,"), problem=_NO_REPEAT)
     try:
@@ -71,7 +129,8 @@ def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
             return _clause(command, said, expression, now, sun_times)
     except (PastTime, NoLocation) as error:
         return TimeClause(text, problem=error.message)
-    return TimeClause(text)
+    vague = _VAGUE.match(text)
+    return TimeClause(vague["first"] or vague["last"], problem=_WHAT_TIME) if vague else TimeClause(text)
 
 
 def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, int, str] | None:
@@ -87,7 +146,7 @@ def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, in
             continue
         if expression.in_s is None if first.casefold() == "for" else not expression.has_time:
             continue  # "for the night"
-        return command, seconds_until(when, now), said
+        return _with_verb(command) or command, seconds_until(when, now), said
     return None
 
 
@@ -98,9 +157,10 @@ def seconds_until(when: When, now: datetime) -> int:
 def _times(text: str, now: datetime) -> Iterator[tuple[str, str, TimeExpression]]:
     for command, said in _splits(text, _TIME_STARTS):
         first = said.split()[0].casefold()
-        if _BARE_VALUE.match(command) and first == "at" and not _HAS_UNIT.search(said):
-            continue  # "set the thermostat at twenty"
-        if (expression := _parsed(said.removeprefix("after "), now)) is None:
+        value_verb = {"at": _BARE_VALUE, "by": _STEP_VERB}.get(first)
+        if value_verb and value_verb.match(command) and not _HAS_UNIT.search(said):
+            continue  # "set the thermostat at twenty", "raise the lamp by ten"
+        if (expression := _parsed(_LATER.sub("from now", said.removeprefix("after ")), now)) is None:
             continue
         if first == "for" and (expression.in_s is not None or not expression.has_time):
             continue  # a length, or "for the night"
@@ -125,8 +185,12 @@ def _parsed(said: str, now: datetime) -> TimeExpression | None:
 
 def _clause(command: str, said: str, expression: TimeExpression, now: datetime, sun_times: SunTimes) -> TimeClause:
     """Raises PastTime and NoLocation."""
+    command = _with_verb(command) or command
     if not expression.has_time:
         return TimeClause(command, problem=_WHAT_TIME)
+    if expression.repeat and (half := _half_of_day(command, expression)):
+        said = f"{said} {half}"
+        expression = parse_time(said, now)
     when = expression.when(now, "schedule", sun_times)
     in_s = seconds_until(when, now)
     if when.repeat:
@@ -148,9 +212,34 @@ def _splits(text: str, starts: Collection[str] | None) -> Iterator[tuple[str, st
         is_other = starts is not None and (
             (plain[start] == "on" and plain[start + 1] in starts) or plain[start - 1] == "for"
         )
-        if (starts is None or plain[start] in starts) and not is_other:
+        is_start = starts is None or plain[start] in starts
+        if (is_start or (starts is _TIME_STARTS and _FROM_NOW.search(text))) and not is_other:
             yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
-    for end in range(len(words) - 1, 0, -1) if starts is None or plain[0] in starts else ():
-        command = " ".join(words[end:])
-        if LEADS_WITH_ACTION.match(command):
-            yield command, " ".join(words[:end]).rstrip(",")
+    for end in range(len(words) - 1, 0, -1):
+        command, said = " ".join(words[end:]), " ".join(words[:end]).rstrip(",")
+        may_lead = starts is None or plain[0] in starts or (starts is _TIME_STARTS and _may_lead(said))
+        if may_lead and plain[end - 1] not in _ARTICLES and (LEADS_WITH_ACTION.match(command) or _with_verb(command)):
+            yield command, said
+
+
+def _may_lead(said: str) -> bool:
+    return said.split()[0].casefold().rstrip(",") in _LEADING_STARTS or _FROM_NOW.search(said) is not None
+
+
+def _with_verb(command: str) -> str:
+    """A command that was said without its verb, with it; "" for any other text."""
+    for form, verb in _VERBLESS:
+        if (found := form.match(command)) and not LEADS_WITH_ACTION.match(command):
+            is_thing = _NOT_IN_THING.isdisjoint(found["thing"].casefold().split())
+            return found.expand(verb) if is_thing else ""
+    return ""
+
+
+def _half_of_day(command: str, expression: TimeExpression) -> str:
+    """Am or pm for a repeated hour that was said without: evening for what ends a day, else the hours of the day."""
+    early = expression.minutes[0] if len(expression.minutes) == 2 else 0
+    if early < _EARLIEST_ACT:
+        return ""
+    if _MORNING_ACT.search(command):
+        return "am"
+    return "pm" if early < _DAY_STARTS or _EVENING_ACT.search(command) else "am"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
@@ -64,6 +65,67 @@ _CANCEL_SCHEDULES = pattern(
     rf"(?:of )?(?:my |your |the )?(?:schedules?|scheduled (?:commands?|actions?|things?|tasks?)|"
     rf"scheduled (?P<thing>.+?))(?: (?:for|about|of|to|that|which|with|on) (?P<name>.+?))?{_END}"
 )
+_PLANS = (
+    pattern(
+        r"^(?:what(?:'s| is| things are)|which things are|is anything|is there anything) (?:scheduled|planned|"
+        r"set up|lined up)"
+        rf"(?: to happen)?(?: (?:for|about|with) (?P<about>.+?))?{_END}"
+    ),
+    pattern(
+        r"^(?:what|which things) (?:have|do|did) you (?:got |have |get )?(?:scheduled|planned|set up|lined up)"
+        rf"(?: to do)?(?: (?:for|about|with) (?P<about>.+?))?{_END}"
+    ),
+    pattern(
+        r"^(?:will|are) you (?:going to )?(?:do|turn|turning|switch|switching|open|opening|close|closing|doing|start|"
+        rf"starting|run|running)\b.*\b(?:anything|something)\b.*\b(?:later|tonight|today|tomorrow|soon)\b.*{_END}"
+    ),
+    pattern(
+        r"^(?:when|what time|at what time) (?:does|do|will|is|are) (?P<about>.+?) (?:go|going to go|come|be turned|be "
+        r"switched|turn|switch|set to go|due to go|supposed to go) (?:on|off|out)$"
+    ),
+    pattern(
+        r"^(?:when|what time|at what time) (?:does|do|will) (?P<about>.+?) (?:open|close|shut|start|stop|run|"
+        r"lock|unlock)$"
+    ),
+)
+_LEFT = (
+    pattern(
+        r"^how (?:long|much time|much longer|many minutes) (?:has|have|does|do|is|are) (?P<name>.+?) (?:got |"
+        r"have |still )*left$"
+    ),
+    pattern(
+        r"^how (?:long|much time|much longer|many minutes) (?:is |are )?(?:left |to go )+(?:on|for|with) (?P<name>.+?)$"
+    ),
+    pattern(
+        r"^how (?:long|much longer) (?:do|does|until|till) (?P<name>.+?) (?:still )?(?:need|take|(?:is|are) "
+        r"(?:done|ready))$"
+    ),
+)
+_NEVER_MIND = pattern(
+    rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:never ?mind|forget|scrap|drop)(?: about)? (?:the|my) "
+    rf"(?:(?P<before>.+?) )?(?P<kind>timer|alarm|reminder)(?: (?:for|about|to|on|of|at) (?P<after>.+?))?{_END}"
+)
+_AFTER_ALL = pattern(
+    r"^(?:(?:actually|wait|oh|no),? )*(?:just )?(?:leave|keep) (?P<thing>.+?) (?P<state>on|off|open|shut|closed|locked|"
+    r"unlocked|alone|as (?:it is|they are|is))(?: (?:tonight|today|tomorrow|this|at|in|on)\b.*?)? (?:after all|"
+    r"instead)$"
+)
+_REVERSED = {
+    "on": {"off"}, "off": {"on"}, "open": {"close", "shut"}, "shut": {"open"}, "closed": {"open"},
+    "locked": {"unlock"}, "unlocked": {"lock"},
+}  # fmt: skip
+_REPEATED_ALARM = pattern(
+    rf"^{POLITE}(?P<days>(?:every|each|on|weekdays|weekends|daily)\b.*?),? (?:wake (?:me|us)(?: up)?|(?:set |i need |"
+    rf"i want )?an? alarm(?: goes off| rings)?) (?P<time>(?:at|for)\b.+?){_END}"
+)
+_SEVERAL_TIMERS = pattern(
+    rf"^{POLITE}(?:(?:set|start|make|create|run|give me) )?(?:me )?(?:two|three|four|2|3|4|some|several)? ?timers"
+    rf"(?:,? please)?[,:]? (?:one )?(?P<each>.+)$"
+)
+_EACH_TIMER = pattern(
+    r"^(?:one )?(?:for |of )?(?P<length>.+?)(?: timer)? (?:for|called|named) (?:the |my )?(?P<name>[\w' ]{2,30})$"
+)
+_UNIT = pattern(r"\b(?:seconds?|minutes?|hours?|mins?|secs?)\b")
 _OWN_CALENDAR = pattern(r"\bmy schedule\b")
 _DO_NOT = pattern(
     rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:don't|do not|don’t|no need to|never mind about|"
@@ -76,6 +138,11 @@ _TELLING = pattern(
     r"^(?:to )?(?:tell(?:ing)? me|let(?:ting)? me know|notify(?:ing)? me|remind(?:ing)? me|watch(?:ing)?(?: for)?)"
     r"(?: when(?:ever)?| if| every time| to| about)? (?P<rest>.+)$"
 )
+# Never left to the model, which would do it: "cancel turning off the TV".
+_CANCEL_DOING = pattern(rf"^{POLITE}cancel \w+ing\b")
+_RINGING = pattern(r"\b(?:timers?|alarms?|reminders?)\b")
+_CUT = pattern(r"^['’]\w")
+_AND = pattern(r",? and (?:then |another |one )?|, ")
 _ING = pattern(r"^(?P<stem>clos|open|unlock|lock|turn|switch|start|dim|stop|set)(?:[mpt])?ing\b")
 _STEMS = {"clos": "close"}
 
@@ -98,9 +165,34 @@ class TimerRules(Hook):
     async def on_run_start(self, run: Run) -> Calls | None:
         text = " ".join(run.text.split()).strip(" .!?")
         with suppress(StateError, HomeError):  # the model's call reports it
-            call = self._about_all(text) or self._about_schedules(text) or self._about_it(text, run)
+            if timers := self._several_timers(text):
+                return Calls(timers)
+            rules = (self._about_all, self._about_schedules, self._about_plans, self._about_named, self._repeated_alarm)
+            call = next(filter(None, (rule(text) for rule in rules)), None) or self._about_it(text, run)
             return Calls((call,)) if call else None
         return None
+
+    async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
+        """Complete a task that the model cut inside a word: "feed next door" of "feed next door's cat"."""
+        if call.name != "set_reminder":
+            return None
+        arguments = json.loads(call.arguments)
+        task, text = str(arguments.get("task") or ""), " ".join(run.text.split()).strip(" .!?")
+        start = text.casefold().find(task.casefold())
+        rest = text[start + len(task) :] if task and start >= 0 else ""
+        if not _CUT.match(rest):
+            return None
+        task = f"{task}{self._without_time(rest)}"
+        return replace(call, arguments=json.dumps({**arguments, "task": task}, ensure_ascii=False))
+
+    def _without_time(self, rest: str) -> str:
+        """The rest of a task, up to the time after it."""
+        words = rest.split()
+        for start in range(1, len(words)):
+            with suppress(HomeError):
+                parse_time(" ".join(words[start:]), self._alarms.now())
+                return " ".join(words[:start])
+        return rest
 
     def _about_all(self, text: str) -> ToolCall | None:
         if not (found := _ALL.match(text)):
@@ -108,7 +200,66 @@ class TimerRules(Hook):
         kind = found["kind"].casefold()
         return _call("cancel_all_timers") if kind == "timer" else _call("cancel_alarm", name=f"all {kind}s")
 
+    def _several_timers(self, text: str) -> tuple[ToolCall, ...]:
+        """ "Two timers: five minutes for the tea and eight for the eggs"."""
+        if not (found := _SEVERAL_TIMERS.match(text)):
+            return ()
+        parts = [_EACH_TIMER.match(part) for part in _AND.split(found["each"])]
+        units = [unit[0] for part in parts if part and (unit := _UNIT.search(part["length"]))]
+        calls = []
+        for part in parts:
+            said = part["length"] if part else ""
+            length = self._length(said if _UNIT.search(said) else f"{said} {units[-1]}") if part and units else {}
+            if not part or not length:
+                return ()
+            calls.append(_call("start_timer", **length, name=part["name"]))
+        return tuple(calls) if len(calls) > 1 else ()
+
+    def _about_named(self, text: str) -> ToolCall | None:
+        """What is left of a timer that is called so, or to cancel what is no longer needed."""
+        for form in _LEFT:
+            if (found := form.match(text)) and self._has_timer(found["name"]):
+                return _call("timer_status", name=found["name"])
+        if not (found := _NEVER_MIND.match(text)):
+            return None
+        name, kind = found["before"] or found["after"] or "", found["kind"].casefold()
+        if kind == "timer":
+            return _call("cancel_timer", **({"name": name} if name else {})) if self._has_timer(name) else None
+        if not any(alarm.kind == kind for alarm in self._alarms.all()):
+            return None
+        with suppress(HomeError):
+            parse_time(name, self._alarms.now())
+            return _call("cancel_alarm", name=kind, time=name)
+        return _call("cancel_alarm", name=f"{name} {kind}".strip())
+
+    def _has_timer(self, name: str) -> bool:
+        wanted = set(label_words(name))
+        return any(wanted <= {*label_words(timer.name), *label_words(timer.called)} for timer in self._timers.all())
+
+    def _repeated_alarm(self, text: str) -> ToolCall | None:
+        """ "Every Tuesday and Thursday wake me at 5:30", of which the model takes the days for a name."""
+        if not (found := _REPEATED_ALARM.match(text)):
+            return None
+        said = f"{found['days']} {found['time']}"
+        return _call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
+
     # --- scheduled commands
+
+    def _about_plans(self, text: str) -> ToolCall | None:
+        """ "What is scheduled for tonight", "when does the TV go off", if something is."""
+        for form in _PLANS:
+            if not (found := form.match(text)) or not self._scheduled.all():
+                continue
+            about = found.groupdict().get("about") or ""
+            with suppress(HomeError):
+                parse_time(about, self._alarms.now())
+                about = ""  # all that is scheduled has its time in the answer
+            words = label_words(about)
+            if _RINGING.search(about) or (about and not words):
+                continue  # "when does my alarm go off"
+            if self._scheduled.matching(words):
+                return _call("alarm_status", name=f"schedules {about}".rstrip())
+        return None
 
     def _about_schedules(self, text: str) -> ToolCall | None:
         if _LIST.match(text):
@@ -127,8 +278,13 @@ class TimerRules(Hook):
             return _call("cancel_alarm", name=which) if self._scheduled.all() else None
         if found := _DO_NOT.match(text):
             said = self._unwanted(found["command"])
-            if said and self._scheduled.matching(label_words(said)):
+            if said and (self._scheduled.matching(label_words(said)) or _CANCEL_DOING.match(text)):
                 return _call("cancel_alarm", name=f"schedule {said}")
+        if found := _AFTER_ALL.match(text):
+            against = _REVERSED.get(found["state"].casefold(), set())
+            matching = self._scheduled.matching(label_words(found["thing"]))
+            if any(not against or against & set(one.text.casefold().split()) for one in matching):
+                return _call("cancel_alarm", name=f"schedule {found['thing']}")
         return None
 
     def _unwanted(self, command: str) -> str:

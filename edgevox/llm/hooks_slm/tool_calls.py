@@ -306,7 +306,7 @@ class CopiedWords(_OfferHook):
     """Replaces texts that differ by a letter or two from the words of the request by those words."""
 
     name = "slm.copied_words"
-    priority = -50
+    priority = 150  # before hooks that write words of their own into a call
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         offer = self._offer(run)

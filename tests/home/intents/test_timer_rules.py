@@ -78,3 +78,79 @@ async def test_a_delayed_command_is_cancelled_by_what_it_does(bench: Bench, text
     bench.timers.start(900, command="open the curtains")
     await Talk(bench).say(text)
     assert [timer.command for timer in bench.timers.all()] == ["open the curtains"]
+
+
+async def test_a_command_is_cancelled_by_another_verb_for_the_same_act(bench: Bench) -> None:
+    bench.timers.start(600, command="turn off the tv")
+    await Talk(bench).say("you don't have to switch off the tv any more")
+    assert not bench.timers.all()
+
+
+async def test_cancelling_what_is_not_scheduled_does_nothing(bench: Bench) -> None:
+    talk = Talk(bench, ("turn_off", {"name": "tv"}))
+    assert (await talk.say("cancel turning off the tv")).reply == "Nothing is scheduled."
+    assert not talk.model.requests
+
+
+async def test_a_timer_is_cancelled_with_never_mind(bench: Bench) -> None:
+    bench.timers.start(600, name="rice")
+    bench.timers.start(600, name="eggs")
+    await Talk(bench).say("never mind the timer for the rice")
+    assert [timer.name for timer in bench.timers.all()] == ["eggs"]
+
+
+async def test_leaving_a_thing_as_it_is_cancels_what_would_change_it(bench: Bench) -> None:
+    bench.timers.start(600, command="open the curtains")
+    bench.timers.start(600, command="close the garage door")
+    await Talk(bench).say("leave the curtains shut tomorrow morning after all")
+    assert [timer.command for timer in bench.timers.all()] == ["close the garage door"]
+
+
+async def test_removing_every_reminder_keeps_the_alarms(bench: Bench) -> None:
+    bench.alarms.set_in("alarm", 60)
+    bench.alarms.set_in("reminder", 90, label="call mum")
+    await Talk(bench).say("remove every reminder")
+    assert [alarm.kind for alarm in bench.alarms.all()] == ["alarm"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what is scheduled for tonight", "when does the tv go off", "will you turn anything off later",
+     "what have you got planned for the tv"],
+)  # fmt: skip
+async def test_what_is_scheduled_is_told_by_rule(bench: Bench, text: str) -> None:
+    bench.timers.start(1800, command="turn off the tv")
+    assert (await Talk(bench).say(text)).reply == "I will turn off the tv in 30 minutes."
+
+
+async def test_a_question_about_an_alarm_is_not_about_scheduled_commands(bench: Bench) -> None:
+    bench.timers.start(1800, command="turn off the tv")
+    talk = Talk(bench, ("alarm_status", {}))
+    await talk.say("when does my alarm go off")
+    assert len(talk.model.requests) == 1
+
+
+async def test_what_a_named_timer_has_left_is_told(bench: Bench) -> None:
+    bench.timers.start(300, name="pasta")
+    assert (await Talk(bench).say("how long has the pasta got left")).reply == "The pasta timer has 5 minutes left."
+
+
+async def test_several_timers_share_the_unit_that_was_said_once(bench: Bench) -> None:
+    await Talk(bench).say("two timers please five minutes for the tea and eight for the eggs")
+    assert [(timer.name, timer.length_s) for timer in bench.timers.in_order_of_start()] == [("tea", 300), ("eggs", 480)]
+
+
+async def test_days_before_an_alarm_repeat_it(bench: Bench) -> None:
+    await Talk(bench).say("every tuesday and thursday wake me at 5 30")
+    assert [(alarm.repeat, alarm.label) for alarm in bench.alarms.all()] == [((1, 3), "")]
+
+
+async def test_a_name_that_says_days_repeats_the_alarm(bench: Bench) -> None:
+    await Talk(bench, ("set_alarm", {"time": "nine thirty", "name": "weekend"})).say("weekend alarm at nine thirty")
+    assert [(alarm.repeat, alarm.label) for alarm in bench.alarms.all()] == [((5, 6), "")]
+
+
+async def test_a_task_that_the_model_cut_inside_a_word_is_completed(bench: Bench) -> None:
+    talk = Talk(bench, ("set_reminder", {"task": "feed next door", "time": "4 pm"}))
+    await talk.say("reminder for 4 pm feed next door's cat")
+    assert [alarm.label for alarm in bench.alarms.all()] == ["feed next door's cat"]

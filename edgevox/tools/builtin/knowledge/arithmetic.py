@@ -12,7 +12,7 @@ from fractions import Fraction
 from edgevox.core.languages import listed, plural
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, number_text, ordinal_value, take_number
-from edgevox.tools.builtin.knowledge.question import MAX_QUESTION_CHARS, Reading, pattern, plain_question
+from edgevox.tools.builtin.knowledge.question import MAX_QUESTION_CHARS, Reading, first_match, pattern, plain_question
 from edgevox.tools.builtin.knowledge.terms import (
     PERCENT,
     TOO_LARGE,
@@ -85,20 +85,27 @@ def _sentence(text: str) -> str:
 def read_arithmetic(text: str) -> Reading | None:
     """The call that answers a question of arithmetic; None for any other text."""
     question = plain_question(text)
-    rest = pattern(_FRAME).sub("", question, count=1)
+    for form, expression in _WORD_PROBLEMS:
+        if (found := first_match((form,), question)) and (reading := _asked(expression.format_map(found))):
+            return reading
+    rest = pattern(_FRAME).sub("", pattern(_IF_I).sub("", question), count=1)
     is_asked = rest != question
-    rest = pattern(_FRAME_END).sub("", rest)
+    rest = pattern(_FRAME_END).sub("", pattern(_WHAT_IS_IT).sub("", rest))
     if not rest or (pattern(r"\d+ ?[/-] ?\d+").fullmatch(rest) and (not is_asked or " " not in rest)):
         return None  # "24/7", "10-4"
     if not is_asked and pattern(r"[\w ]+ over [\w ]+").fullmatch(rest):
         return None  # a blood pressure
+    return _asked(rest)
+
+
+def _asked(expression: str) -> Reading | None:
     try:
-        term = evaluate(rest)
+        term = evaluate(expression)
     except NotArithmetic:
         return None
     except NoResult:
-        return Reading("calculate", {"expression": rest})
-    return Reading("calculate", {"expression": rest}) if term.operations else None
+        return Reading("calculate", {"expression": expression})
+    return Reading("calculate", {"expression": expression}) if term.operations else None
 
 
 _FRAME = (
@@ -109,7 +116,40 @@ _FRAME = (
     r"(?:the )?(?:answer|result|value|solution|outcome) (?:of|to|for)|"
     r"(?:the |this )(?:math |maths )?(?:problem|equation|calculation))[,: ]+)+"
 )
-_FRAME_END = r"(?:(?: (?:equals?|equal to|is equal to|makes?|comes? to|is what|is|are|be)|[ =?])+)$"
+_FRAME_END = (
+    r"(?:(?: (?:equals?|equal to|is equal to|makes?|comes? to|is what|is how (?:much|many)|is|are|be|again)|[ =?])+)$"
+)
+_IF_I = r"^(?:if|when|suppose|say) (?:i|we|you) (?=(?:split|share|divide|add|subtract|multiply|take)\b)"
+_WHAT_IS_IT = (
+    r",? (?:so |then )?(?:what|how much)(?:'s| is| are| does| do| would| will| should)? "
+    r"(?:each|everyone|everybody|that|it|i|we|you|one)\b.*$"
+)
+_RISES = r"(?:goes up|went up|rises?|rose|increases?|increased|is raised|gets raised|grows|grew)"
+_FALLS = r"(?:goes down|went down|falls?|fell|drops?|dropped|decreases?|decreased|is reduced|shrinks)"
+_THAT_IS = r",? (?:and )?(?:what|how much)\b.*"
+# Problems in words, and the expression of each.
+_WORD_PROBLEMS = (
+    (r"(?:add|sum|total)(?: up)?(?: together)? (?P<list>.+(?:,| and ).+?)(?: together| up)?", "sum of {list}"),
+    (
+        r"(?:if )?(?:i|we|you|he|she|they|there)(?:'ve|'s| have| has| had| are| is| got| buy| bought| need| use)+ "
+        r"(?P<count>\S+(?: \S+)??) \w+ (?:of|with|at|holding|containing) (?P<each>\S+(?: \S+)??)(?: "
+        r"[^\W\d]+)?(?: each| in each)?,? "
+        r"(?:so |then )?how (?:many|much)\b.*",
+        "{count} times {each}",
+    ),
+    (rf"(?:if )?(?:[a-z']+ ){{1,3}}(?:is|was|costs?) (?P<whole>.+?) (?:and|but)(?: it| then)* {_RISES}(?: by)? "
+     rf"(?P<share>.+?(?: percent|%)){_THAT_IS}", "{whole} plus {share}"),
+    (rf"(?:if )?(?:[a-z']+ ){{1,3}}(?:is|was|costs?) (?P<whole>.+?) (?:and|but)(?: it| then)* {_FALLS}(?: by)? "
+     rf"(?P<share>.+?(?: percent|%)){_THAT_IS}", "{whole} minus {share}"),
+    (r"(?:what|which) (?:percentage|percent) (?:is|are) (?P<part>.+?) (?:out )?of (?P<whole>.+)",
+     "{part} as a percentage of {whole}"),
+    (r"(?:what(?:'s| is) |whats )?(?P<part>.+?) out of (?P<whole>.+?) (?:as a|in|is what) (?:percentage|percent)",
+     "{part} as a percentage of {whole}"),
+    (r"(?:what(?:'s| is) |whats |how much is )?half (?:the )?price (?:of|for|on) (?P<whole>.+?)(?: is (?:how "
+     r"much|what))?",
+     "half of {whole}"),
+    (r"how (?:many|much) (?:is|are|makes?) (?P<count>.+?) dozens?(?: [a-z]+)?", "{count} times 12"),
+)  # fmt: skip
 
 
 class _Parser:
@@ -142,6 +182,8 @@ class _Parser:
         if not verb:
             return None
         first = self._sum()
+        if first.is_percent:
+            tokens.take("sales tax", "tax", "vat", "tip", "service", "interest")
         match verb, tokens.take("to", "and", "from", "by", "with"):
             case "add", "to" | "and":
                 second = self._sum()

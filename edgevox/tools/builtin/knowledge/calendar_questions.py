@@ -177,6 +177,12 @@ _UNTIL_FORMS = (
     r"(?:number of |what's the number of |what is the number of |the number of )?(?P<unit>days|weeks|months) "
     r"(?:left )?(?:until|till|til) (?P<end>.+)",
 )
+_LEFT_FORMS = (
+    rf"{_COUNT} (?:are |is |do we have |have we got )?(?:there )?(?:left|remain|remaining|to go|still left)(?: "
+    rf"in| of)? "
+    r"(?:the |this )(?P<period>year|month)",
+    rf"{_COUNT} (?:does )?(?:the|this) (?P<period>year|month) (?:still )?(?:have|has)(?: left)?",
+)
 _SINCE_FORMS = (
     rf"{_COUNT} {_ARE}(?:has it been |have passed |is it |has passed |have gone by )?since (?P<end>.+)",
     r"how (?:many (?P<unit>days|weeks|months|years)|long) ago (?:was|is) (?P<end>.+)",
@@ -240,6 +246,18 @@ def read_calendar_question(text: str, today: date) -> Reading | None:
 
 
 def _read_span(question: str, today: date) -> Reading | None:
+    in_unit = pattern(r",? (?:counted |measured )?in (?P<unit>days|weeks|months|years)$").search(question)
+    reading = _read_named_span(question[: in_unit.start()] if in_unit else question, today)
+    if reading and in_unit:
+        return Reading(reading.tool, {**reading.arguments, "unit": in_unit["unit"]})
+    return reading
+
+
+def _read_named_span(question: str, today: date) -> Reading | None:
+    if found := first_match(_LEFT_FORMS, question):
+        month = 12 if found["period"] == "year" else today.month
+        end = f"{MONTHS[month - 1]} {calendar.monthrange(today.year, month)[1]}"
+        return Reading("time_between", {"end": end.casefold(), "unit": _unit(found)})
     if found := first_match(_BETWEEN_FORMS, question):
         days = (read_day(found["start"], today), read_day(found["end"], today))
         if None not in days:

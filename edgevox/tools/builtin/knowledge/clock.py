@@ -184,6 +184,12 @@ _NOW = r"(?: (?:now|right now|just now|time|at present))?"
 # Whatever is "time for" or "time at" something need not be a place: "time for bath".
 _TIME_FORMS = (
     rf"{_WHAT_TIME} (?:over )?in (?P<place>.+?){_NOW}",
+    rf"(?:how late is it|what(?:'s the)? time (?:do|have|are) (?:they|people|folks) ?(?:have|got|at|on)?) (?:over )?in "
+    rf"(?P<place>.+?){_NOW}",
+    # "My sister lives in Lima, what time is it there?"
+    rf".*\b(?:in|from|to|at|of) (?P<place>[^,]+?),? (?:so |and )?what(?:'s the)? time (?:(?:is it|it is|would it "
+    rf"be)(?: right)?"
+    rf"(?: now)? (?:over )?there|(?:have they|do they)(?: got| have)?){_NOW}",
     rf"(?=what|current|the current|the time){_WHAT_TIME} at (?P<place>.+?){_NOW}",
     r"(?:what(?:'s| is)|whats) (?:the )?(?:current )?(?P<place>.+?)(?:'s)?(?: current| local)? time(?: now)?",
     r"(?:what(?:'s| is) )?(?:the )?(?:time for (?=the .+ time zone)|current time )(?P<place>.+)",

@@ -64,9 +64,16 @@ _FORMS = (
     r"what (?P<subject>an? .+?) (?:is|means|looks like)",
     r"about (?!the )(?P<subject>.+)",
     r"(?:what|how)(?:'s| is| are) (?P<subject>.+?) made(?: up)?(?: of| from)?",
-    r"(?:what|which) (?:colou?r|size|shape) (?:is|are|was) (?P<subject>.+)",
+    r"(?:what|which) (?:colou?r|size|shape|height|width|depth|length|weight|age|population) (?:is|are|was) "
+    r"(?P<subject>.+)",
     r"what(?:'s| is) (?P<subject>an? \w+)",
     r"(?:the )?(?:stock|share) price (?:of|for) (?P<subject>.+)",
+)
+# Never known, whatever their words mean at home.
+_WORLD_FORMS = (
+    r"(?:what(?:'s| is)|whats|how (?:fast|high|great|big) is) the speed of (?:light|sound)(?: .+)?",
+    r"(?!.*\b(?:energy|electricity|power|gas|water|heating|solar)\b)how much (?:money )?(?:did|have|do|does|has) "
+    r"(?:i|we|he|she|they|you|\w+) (?:spen[dt]|paid|pay|earn(?:ed)?|owed?|donated?)\b.*",
 )
 # The subject is the home, its people, this moment or the assistant: the model and its tools answer that.
 _OURS = word_set(
@@ -99,6 +106,8 @@ def unknown_answer(text: str, home_words: Collection[str] = ()) -> str:
     question = plain_question(text)
     if _asks_rate(question):
         return NO_RATES
+    if first_match(_WORLD_FORMS, question) is not None:
+        return I_DO_NOT_KNOW
     for form in _FORMS:
         if (found := first_match((form,), question)) is None:
             continue

@@ -23,21 +23,24 @@ def spoken_roll(count: int, sides: int, chance: random.Random) -> str:
     return f"You rolled {listed([str(each) for each in rolled], 'and')}, {sum(rolled)} in total."
 
 
-def spoken_word(word: str, *, counts: bool = False) -> str:
-    """ "N, E, C, E, S, S, A, R, Y.", or how many letters there are."""
-    letters = [letter for letter in word if letter.isalnum()]
+def spoken_word(word: str, *, counts: bool = False, letter: str = "") -> str:
+    """ "N, E, C, E, S, S, A, R, Y.", or how many letters there are, or how many times one of them."""
+    letters = [each for each in word if each.isalnum()]
+    if letter:
+        return f"{_title(word)} has {counted(word.casefold().count(letter.casefold()), f'letter {letter.upper()}')}."
     if counts:
         return f"{_title(word)} has {counted(len(letters), 'letter')}."
-    return f"{', '.join(letter.upper() for letter in letters)}."
+    return f"{', '.join(each.upper() for each in letters)}."
 
 
 def _title(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+_WHY = r"(?:,? (?:and (?:tell|show|say|see|let)|because|since|so|as|to (?:decide|see|settle)|we|i|they|if|heads)\b.*)?"
 _COIN_FORMS = (
-    r"(?:flip|toss|throw)(?: me)? (?:a|the|my) coin(?: for (?:me|us))?",
-    r"heads or tails",
+    rf"(?:flip|toss|throw)(?: me)? (?:a|the|my) coin(?: for (?:me|us))?{_WHY}",
+    rf"heads or tails(?:,? (?:you|your turn|go on)\b.*|{_WHY})",
     r"coin (?:flip|toss)",
 )
 _DICE_FORMS = (
@@ -59,14 +62,25 @@ _CHOICE_FORMS = (
 )
 _SPELL_FORMS = (
     r"(?:how (?:do|would|should|can|does) (?:you|i|we|one) spell|how to spell|spell(?: out)?(?: for me)?)(?: the "
-    r"(?:word|name))? (?P<word>.+?)(?: out)?(?: for me)?",
+    r"(?:word|name))? (?P<word>.+?)(?: out)?(?: for (?:me|us|him|her|them|(?:my|the|a|our) [\w ]+))?",
+    r"how (?:do|would|should|can|does) (?:you|i|we|one) write (?:the (?:word|name) )?(?P<word>.+?),? letter "
+    r"(?:by|for) letter",
+    r"(?:the (?:word|name) )?(?P<word>[\w'-]+),? how(?:'s| is| do you| do i| do we| would you) (?:that |it |this )?"
+    r"(?:spelt|spelled|written|spell)(?: that| it| this)?",
     r"how(?:'s| is| are) (?:the (?:word|name) )?(?P<word>.+?) (?:spelled|spelt|written)",
-    r"(?:what(?:'s| is) )?the (?:correct )?spelling (?:of|for) (?:the (?:word|name) )?(?P<word>.+)",
+    r"(?:what(?:'s| is) |whats )?the (?:correct |right )?spelling (?:of|for) (?:the (?:word|name) )?(?P<word>.+)",
 )
 _COUNT_FORMS = (
     r"how many letters (?:are |is )?(?:there )?in the (?:word|name) (?P<word>\w+)",
     r"how many letters are (?:there )?in (?P<word>\w+)",
     r"how many letters does (?:the (?:word|name) )?(?P<word>\w+) have",
+)
+_LETTER_FORMS = (
+    r"how many (?P<letter>[a-z])(?:'?s)? (?:are |is )?(?:there )?in (?:the (?:word|name) )?(?P<word>[^\W\d_]+)",
+    r"how many (?P<letter>[a-z])(?:'?s)? does (?:the (?:word|name) )?(?P<word>[^\W\d_]+) have",
+    r"how (?:often|many times) (?:is|does|do) (?:the letter )?(?P<letter>[a-z])(?:'?s)? (?:appear |occur |come "
+    r"up |used )?in "
+    r"(?:the (?:word|name) )?(?P<word>[^\W\d_]+)",
 )
 _NOT_A_WORD = frozenset(
     {"it", "that", "this", "them", "something", "words", "my", "mailbox", "me", "a", "the", "your", "his", "her"}
@@ -95,6 +109,8 @@ def read_game(text: str) -> Reading | None:
 
 
 def _read_word(text: str, question: str) -> Reading | None:
+    if (letter := first_match(_LETTER_FORMS, question)) and not _NOT_A_WORD & {letter["word"]}:
+        return Reading("spell_word", {"word": letter["word"], "ask": "count", "letter": letter["letter"]})
     found = first_match(_SPELL_FORMS, question)
     counted_word = first_match(_COUNT_FORMS, question) if found is None else None
     word = (found or counted_word or {}).get("word", "")

@@ -23,8 +23,10 @@ _POLITE_START = (
 )
 _POLITE_END = (
     r"(?:[, ]+(?:please|thanks|thank you|for me|for us|exactly|actually|right now|at the moment|currently|"
-    r"by the way|if you can))+$"
+    r"by the way|if you can|(?:would|will|could|can) you))+$"
 )
+# "Gas mark aside, …"
+_ASIDE = r"^[^\d,]*\b(?:aside|anyway|sorry|wait|hang on|hmm), +"
 _SAME = {
     "’": "'", "‘": "'", "−": "-", "–": "-", "—": " - ", "½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3",
     "⅔": " 2/3", "²": " squared", "³": " cubed", "√": " square root of ",
@@ -47,7 +49,7 @@ def plain_question(text: str) -> str:
         text = text.replace(sign, same)
     text = unicodedata.normalize("NFKC", text)
     text = " ".join(text.casefold().split()).strip(" .!?,;:")
-    text = pattern(_POLITE_START).sub("", text)
+    text = pattern(_POLITE_START).sub("", pattern(_ASIDE).sub("", text))
     return pattern(_POLITE_END).sub("", text).strip(" .!?,;:")
 
 

@@ -147,9 +147,16 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
     def spell_word(
         word: Annotated[str, Field(min_length=1, max_length=games.MAX_WORD_CHARS)],
         ask: Literal["spelling", "count"] = "spelling",
+        letter: Annotated[str, Field(max_length=1)] = "",
     ) -> Speech:
-        """Spell a word letter by letter, or count its letters."""
-        return Speech(games.spoken_word(word, counts=ask == "count"))
+        """Spell a word letter by letter, or count its letters.
+
+        Args:
+            word: the word
+            ask: whether to spell it or to count
+            letter: the letter to count; without it, all of them
+        """
+        return Speech(games.spoken_word(word, counts=ask == "count", letter=letter))
 
     tools = (
         calculate,

@@ -209,8 +209,14 @@ _FORMS = (
     r"(?:convert|change|turn|translate) (?P<amount>.+?) (?:to|into|in) (?P<to>.+)",
     r"(?:what(?:'s| is| are| would)|whats|how (?:much|long|far|heavy|hot|cold|big|tall|fast|many)(?: is| are)?) "
     r"(?P<amount>.+?) (?:in|to|into|as|in terms of|equals? to|converted (?:to|into)) (?P<to>.+)",
+    r"(?P<amount>.+?) (?:is|are|equals?|makes?) (?:how (?:much|many|hot|cold|long|far|heavy)|what)(?: in| as)? "
+    r"(?P<to>.+)",
     r"(?P<to>\S+(?: \S+)?) (?:in|per) (?P<amount>(?:an?|one|1) .+)",
     r"(?P<amount>(?:an? |\d|minus |[\w-]+ ).+?) (?:in|to|into) (?P<to>.+)",
+)
+_SHORT_DEGREES = (
+    r"(?:(?:what(?:'s| is)|whats|convert) )?(?P<amount>(?:minus |-)?\d+(?:\.\d+)?) ?"
+    r"(?:(?P<of>c) (?:in|to|into|as) f|f (?:in|to|into|as) c)"
 )
 _OF_WHAT = r"^(?P<measure>(?:\S+ )*?\S+) of (?!an? )(?P<what>\w+(?: \w+)?)$"
 
@@ -218,6 +224,9 @@ _OF_WHAT = r"^(?P<measure>(?:\S+ )*?\S+) of (?!an? )(?P<what>\w+(?: \w+)?)$"
 def read_conversion(text: str) -> Reading | None:
     """The call that answers a question about units; None for any other text."""
     question = plain_question(text)
+    if short := first_match((_SHORT_DEGREES,), question):
+        of, to = ("c", "f") if short["of"] else ("f", "c")
+        return Reading("convert_units", {"amount": f"{short['amount']} degrees {of}", "to": _DEGREES[to]})
     for form in _FORMS:
         if (found := first_match((form,), question)) is None:
             continue

@@ -176,3 +176,45 @@ def sentences(suite: str) -> list[str]:
 def test_odd_input_is_read_quickly_or_not_at_all(bad: str) -> None:
     reading = read_question(bad, NOW)
     assert reading is None or reading.tool == "calculate"
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [
+        ("add up 3, 4 and 5", "calculate", {"expression": "sum of 3, 4 and 5"}),
+        ("we have 6 bags of 12 apples how many apples is that", "calculate", {"expression": "6 times 12"}),
+        ("if a ticket costs 50 and it goes up ten percent what is it then", "calculate",
+         {"expression": "50 plus ten percent"}),
+        ("what percentage is 5 out of 20", "calculate", {"expression": "5 as a percentage of 20"}),
+        ("how many are four dozen", "calculate", {"expression": "four times 12"}),
+        ("30 degrees celsius is how much in fahrenheit", "convert_units",
+         {"amount": "30 degrees celsius", "to": "fahrenheit"}),
+        ("180 c in f", "convert_units", {"amount": "180 degrees c", "to": "degree Fahrenheit"}),
+        ("my aunt lives in lima what time is it there", "time_in_place", {"place": "lima"}),
+        ("how late is it in tokyo", "time_in_place", {"place": "tokyo"}),
+        ("how long is it until christmas, in weeks", "time_between", {"end": "christmas", "unit": "weeks"}),
+        ("how many days are left in the year", "time_between", {"end": "december 31", "unit": "days"}),
+        ("rhythm, how is that spelt", "spell_word", {"word": "rhythm"}),
+        ("how many e's are in cheese", "spell_word", {"word": "cheese", "ask": "count", "letter": "e"}),
+        ("flip a coin and tell me what it shows", "flip_coin", {}),
+    ],
+)  # fmt: skip
+def test_a_question_in_other_words_is_read(text: str, tool: str, arguments: dict[str, str]) -> None:
+    reading = read_question(text, NOW)
+    assert reading is not None
+    assert (reading.tool, reading.arguments) == (tool, arguments)
+
+
+@pytest.mark.parametrize(
+    "text", ["what height is the eiffel tower", "what's the speed of light", "how much did i spend on books last month"]
+)
+def test_a_fact_that_nothing_here_knows_is_declined(text: str) -> None:
+    assert unknown_answer(text) == I_DO_NOT_KNOW
+
+
+@pytest.mark.parametrize(
+    "text", ["how much did we spend on electricity", "add milk, eggs and 4 apples", "add up my day"]
+)
+def test_a_question_of_the_home_or_a_list_is_not_taken(text: str) -> None:
+    assert read_question(text, NOW) is None
+    assert not unknown_answer(text)
