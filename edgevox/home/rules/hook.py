@@ -36,6 +36,9 @@ class HomeRules(Hook):
         text = plain_request(clauses.command)
         try:
             house = self._home.house()
+            # "Open the blinds a quarter" is a position, and no step from the present one.
+            if not (clauses.problem or clauses.excepted) and (part := partway.parse(text, house)):
+                return Calls(part)
             # "Raise the thermostat by two" as a whole is a change, and no command for two o'clock.
             if changed := steps.parse(plain_request(run.text), house):
                 clauses = Clauses(run.text)
@@ -55,7 +58,6 @@ class HomeRules(Hook):
                 return Answer(weather.NOT_HERE)
             calls = (
                 movement.parse(text, house)
-                or partway.parse(text, house)
                 or levels.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)

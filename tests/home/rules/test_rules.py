@@ -236,6 +236,7 @@ async def test_a_call_of_a_rule_is_kept_and_told_like_one_of_the_model(talk: Tal
     [
         ("blinds down, but only a third of the way", 67),
         ("open the blinds just a crack", 10),
+        ("open the blinds a quarter", 25),
         ("close the living room blinds, not all the way", 20),
         ("shut the blinds but leave a gap", 10),
     ],
