@@ -171,13 +171,12 @@ def open_private(path: str | os.PathLike[str], flags: int) -> int:
 
 def sync_folder(folder: Path) -> None:
     """Make new, renamed and deleted names in the folder survive a power failure. Raises OSError."""
-    if sys.platform == "win32":
-        return  # it has no such call
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    if sys.platform != "win32":  # which has no such call
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 _SUFFIX = ".partial"
