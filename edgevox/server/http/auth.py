@@ -17,8 +17,10 @@ from edgevox.tools.policy import Caller
 ANONYMOUS = Caller("local client")
 """The caller of requests without a token, which cannot call tools."""
 
-NO_KEY = "EMPTY"
-"""What programs send for a key that must not be empty, where none is needed."""
+NO_KEYS = frozenset(
+    {"", "any", "dummy", "empty", "lm-studio", "no-key", "none", "not-needed", "ollama", "sk-no-key-required", "unused"}
+)
+"""What programs send for a key that must not be empty, where none is needed; in lower case."""
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 
@@ -38,7 +40,7 @@ class Access:
         if self._always_token or not is_local(connection):
             return self.require_token(connection, scope)
         token = _token(connection)
-        if token in ("", NO_KEY):
+        if token.casefold() in NO_KEYS:
             return ANONYMOUS
         return self._known(token)
 
