@@ -85,4 +85,5 @@ def check_guide(framework: str, url: str, home: Path) -> None:
         OPENAI_API_BASE=url,
         OPENAI_API_KEY="any",
     )
+    assert "price of" in seen.casefold()  # called in a conversation
     assert "21" in seen.splitlines()[-1]  # which the model knows from our tool alone

@@ -220,6 +220,8 @@ class RemoteModel:
         raise self._errors.unreachable(last) from None
 
     def _body(self, request: ChatRequest) -> dict[str, Any]:
+        if self._known.is_edgevox:
+            request = dataclasses.replace(request, tools_as="template")  # it writes them as its own preset wants
         fitted = fit_request(request, TemplateCapabilities())  # the server adapts the rest to its own template
         body = self._wire.body(self.model, fitted)
         if self._known.is_edgevox and not fitted.tools:
