@@ -345,7 +345,7 @@ def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 
 def _rung(alarms: Alarms) -> tuple[Alarm, ...]:
-    """Those that ring: alarms and reminders. Schedules are answered for in edgevox.home.alarms.scheduled."""
+    """Those that ring: alarms and reminders. Schedules are answered for in edgevox.home.alarms.scheduled_commands."""
     return tuple(alarm for alarm in alarms.all() if alarm.kind != "schedule")
 
 

@@ -18,7 +18,7 @@ from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import Entities, Entity, House
 from edgevox.home.phrasing import brief, sentence, the
-from edgevox.home.references.addressing import call_on
+from edgevox.home.references.calls import call_on
 from edgevox.home.references.effects import Clocks, Effect, TurnEffects
 
 _Step: TypeAlias = tuple[str, dict[str, Any]]

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Entities, House, ListItem
+from edgevox.home.grammar import Calls, call, found, pattern, without_article
 from edgevox.home.resolve.fuzzy import find_by_words
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
 
 Items = Callable[[str], Awaitable[tuple[ListItem, ...]]]
 

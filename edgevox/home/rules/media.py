@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.home.entities import House
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
+from edgevox.home.grammar import Calls, call, found, pattern, without_article
 
 _WHERE = r"(?: (?:in|on|from) (?P<place>(?:the |my )?[\w' -]+))?"
 _PLAYING = (

@@ -12,49 +12,41 @@ from dataclasses import dataclass, field
 from edgevox.core.types import ToolCall
 from edgevox.core.words import NUMBER_WORDS
 from edgevox.home.entities import Entities, Entity, House
-from edgevox.home.intents.relative import STEP
+from edgevox.home.grammar import Calls, call, found, pattern, without_article
+from edgevox.home.intents.quantities import (
+    BRIGHTNESS,
+    LOWEST_BRIGHTNESS,
+    POSITION,
+    QUANTITIES,
+    SPEED,
+    STEP,
+    TEMPERATURE,
+    VOLUME,
+    Quantity,
+)
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """Something that can be more or less: its tool and slot, and a small, a usual and a large step."""
-
-    tool: str
-    slot: str
-    domain: str
-    steps: tuple[float, float, float]
-
-
-_BRIGHTNESS = Quantity("light_set", "brightness", "light", (10, 20, 40))
-_WARMTH = Quantity("climate_set_temperature", "temperature", "climate", (0.5, 1, 3))
-_SPEED = Quantity("fan_set_speed", "percentage", "fan", (10, 25, 50))
-_POSITION = Quantity("set_position", "position", "cover", (10, 20, 50))
-_VOLUME = Quantity("set_volume", "volume_level", "media_player", (5, 10, 25))
-_QUANTITIES = (_BRIGHTNESS, _WARMTH, _SPEED, _POSITION, _VOLUME)
 
 # Words that name a quantity and a direction: more and less.
 _WORDS: dict[Quantity, tuple[str, str]] = {
-    _BRIGHTNESS: (
+    BRIGHTNESS: (
         r"brighter|brighten|undim|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
         r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|too harsh|not (?:so|as) bright"
         r"|blinding me|blinding",
     ),
-    _WARMTH: (
+    TEMPERATURE: (
         r"warmer|hotter|warm (?:it )?up|heat (?:it )?up|more heat(?:ing)?|too (?:cold|cool|chilly)|not so (?:cold"
         r"|cool)",
         r"cooler|colder|cool (?:it )?down|less heat(?:ing)?|too (?:warm|hot)|not (?:so|as|that) (?:warm|hot)",
     ),
-    _SPEED: (r"faster", r"slower|slow"),
-    _VOLUME: (
+    SPEED: (r"faster", r"slower|slow"),
+    VOLUME: (
         r"louder|more volume|more sound|too quiet|can(?:'t|not) hear",
         r"quieter|softer|less volume|less loud|less noise|too loud|too noisy|not (?:so|as|that) loud",
     ),
 }  # fmt: skip
 _PART = {
-    _BRIGHTNESS: r"brightness", _WARMTH: r"temperature", _SPEED: r"speed", _VOLUME: r"volume|sound level|sound",
+    BRIGHTNESS: r"brightness", TEMPERATURE: r"temperature", SPEED: r"speed", VOLUME: r"volume|sound level|sound",
 }  # fmt: skip
 _VERBS_UP = r"raise|increase|lift|boost|bump|nudge|crank|pump|up"
 _VERBS_DOWN = r"lower|decrease|reduce|drop|knock|soften|down|halve"
@@ -120,7 +112,7 @@ _OTHER_COMMAND = pattern(
     r"|put|run|"
     r"shut|cancel|show|read|leave|keep|clean)\b(?! it (?:up|down)$)"
 )
-_ADJECTIVES = {"bright": _BRIGHTNESS, "loud": _VOLUME, "fast": _SPEED, "quick": _SPEED, "open": _POSITION}
+_ADJECTIVES = {"bright": BRIGHTNESS, "loud": VOLUME, "fast": SPEED, "quick": SPEED, "open": POSITION}
 _LEAST = ("lowest", "minimum", "min")
 _THAT_ARE_ON = pattern(r"\b(?:every|all|all the|the) lights? (?:that|which)(?: is| are|'s) on\b")
 _TAKE_OFF = pattern(r"^(?:take|knock|shave) (.+?(?:percent|degrees?)) off\b")
@@ -136,7 +128,6 @@ _WISH = pattern(
     r"(?:were|was|could be|would be) "
 )
 _MAX_CLAUSES = 3
-_LOWEST_BRIGHTNESS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +154,7 @@ class Change:
             step = self.count if self.count is not None else quantity.steps[self.size]
             after = before + (step if self.is_more else -step)
         bounded = min(high, max(low, after))
-        return bounded if quantity is _WARMTH else round(bounded)
+        return bounded if quantity is TEMPERATURE else round(bounded)
 
 
 @dataclass(slots=True)
@@ -214,11 +205,11 @@ def _parse_clause(text: str, others: list[str], house: House) -> Calls | str:
     if named:
         clause.takes(_MORE)
     part = _part(clause) or _ADJECTIVES.get(clause.adjective)
-    quantity = quantity or part or (_WARMTH if "degree" in text else None)
+    quantity = quantity or part or (TEMPERATURE if "degree" in text else None)
     rest = without_article(" ".join(_FILLERS.sub(" ", clause.text).split()))
     targets = _targets(rest, others, quantity, house)
     entities, quantity = targets.entities, targets.quantity
-    if quantity is _VOLUME and not entities and not rest and _has(house, "media_player"):
+    if quantity is VOLUME and not entities and not rest and _has(house, "media_player"):
         return "Nothing is playing."
     if quantity is None or not entities:
         return ()
@@ -230,7 +221,7 @@ def _parse_clause(text: str, others: list[str], house: House) -> Calls | str:
     )  # fmt: skip
     if amount.factor is not None and amount.count == -1:  # a share: "a third dimmer"
         change = Change(change.is_more, factor=1 + amount.factor if change.is_more else 1 - amount.factor)
-    if quantity is _POSITION and not (change.is_end or _is_partial(text)):
+    if quantity is POSITION and not (change.is_end or _is_partial(text)):
         return ()  # "raise the blinds" opens them
     return _calls(change, quantity, targets, house)
 
@@ -317,7 +308,7 @@ class _Targets:
 def _targets(rest: str, others: list[str], quantity: Quantity | None, house: House) -> _Targets:
     """The targets of a change; none where a word is left over."""
     if rest:
-        for candidate in (quantity,) if quantity else _QUANTITIES:
+        for candidate in (quantity,) if quantity else QUANTITIES:
             place = find_place(house, rest)
             slots = {"area": rest} if place else {"name": rest}
             if entities := _fitting(candidate, found(candidate.tool, house, **slots), has_name=not place):
@@ -330,7 +321,7 @@ def _targets(rest: str, others: list[str], quantity: Quantity | None, house: Hou
         slots = {"name": without_article(mentioned)}
         if mentioned and (entities := _fitting(quantity, found(quantity.tool, house, **slots))):
             return _Targets(entities, quantity, slots)
-    if quantity is _SPEED:
+    if quantity is SPEED:
         return _Targets()
     everything = tuple(entity for entity in house.entities if entity.domain == quantity.domain)
     return _Targets(_fitting(quantity, everything, has_name=False), quantity)
@@ -339,29 +330,29 @@ def _targets(rest: str, others: list[str], quantity: Quantity | None, house: Hou
 def _fitting(quantity: Quantity, entities: Entities, *, has_name: bool = True) -> Entities:
     """The entities with this quantity; of unnamed or several lights those that are on, of players the active one."""
     fitting = tuple(entity for entity in entities if entity.domain == quantity.domain)
-    if quantity is _BRIGHTNESS and (not has_name or len(fitting) > 1):
+    if quantity is BRIGHTNESS and (not has_name or len(fitting) > 1):
         return tuple(light for light in fitting if light.state == "on")
-    if quantity is _VOLUME and len(fitting) > 1:
+    if quantity is VOLUME and len(fitting) > 1:
         fitting = tuple(player for player in fitting if player.state in ("playing", "buffering"))
-    if quantity in (_VOLUME, _WARMTH) and len(fitting) > 1:
+    if quantity in (VOLUME, TEMPERATURE) and len(fitting) > 1:
         return ()
     return fitting
 
 
 def _limits(quantity: Quantity, entity: Entity) -> tuple[float, float]:
-    if quantity is _WARMTH:
+    if quantity is TEMPERATURE:
         return entity.attributes.get("min_temp") or 7, entity.attributes.get("max_temp") or 35
-    return (_LOWEST_BRIGHTNESS if quantity is _BRIGHTNESS else 0), 100
+    return (LOWEST_BRIGHTNESS if quantity is BRIGHTNESS else 0), 100
 
 
 def _calls(change: Change, quantity: Quantity, targets: _Targets, house: House) -> Calls | str:
     entities, said = targets.entities, targets.said
     off = [entity for entity in entities if entity.state in ("off", "standby")]
-    if quantity is not _WARMTH and len(off) == len(entities) and (not change.is_more or quantity is _VOLUME):
+    if quantity is not TEMPERATURE and len(off) == len(entities) and (not change.is_more or quantity is VOLUME):
         return sentence(f"{the(entities[0])} is off") if len(entities) == 1 else "They are off."
     if len(entities) > 1 and not change.is_end and change.factor is None:
         return _stepped_together(change, quantity, entities)
-    if quantity is _VOLUME and change.factor is None and not change.is_end:
+    if quantity is VOLUME and change.factor is None and not change.is_end:
         step: object = "up" if change.is_more else "down"
         if change.count is not None or change.size != 1:
             size = round(change.count if change.count is not None else quantity.steps[change.size])
@@ -377,7 +368,7 @@ def _stepped_together(change: Change, quantity: Quantity, entities: Entities) ->
     """One call for several entities, each of which changes from its own value."""
     step = change.count if change.count is not None else quantity.steps[change.size]
     value = change.applied(quantity, entities[0])
-    names = {"name": "all lights"} if quantity is _BRIGHTNESS else {"domain": quantity.domain}
+    names = {"name": "all lights"} if quantity is BRIGHTNESS else {"domain": quantity.domain}
     areas = {entity.area for entity in entities}
     area = {"area": entities[0].area} if len(areas) == 1 and entities[0].area else {}
     values = {quantity.slot: 0 if value is None else value, STEP: step if change.is_more else -step}

@@ -6,8 +6,8 @@ from datetime import date
 
 from edgevox.core.words import WEEKDAYS
 from edgevox.home.entities import House
+from edgevox.home.grammar import Calls, call, found, pattern
 from edgevox.home.resolve.labels import find_place
-from edgevox.home.rules.reading import Calls, call, found, pattern
 from edgevox.home.weather import parse_period
 
 _DAY = (

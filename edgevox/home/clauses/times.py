@@ -15,13 +15,7 @@ from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase, repeat_phrase, sun_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S
 from edgevox.home.entities import HomeError
-from edgevox.home.intents.relative import POLITE, pattern
-
-ACTIONS = (
-    r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
-    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
-)
-LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, POLITE, pattern
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
 _LEADING_STARTS = _TIME_STARTS | {form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")}

@@ -13,8 +13,7 @@ from edgevox.core.languages import listed
 from edgevox.core.words import NUMBER_WORDS
 from edgevox.home.alarms.watches import DONE, Condition, measured
 from edgevox.home.entities import Entities, Entity, HomeError, House
-from edgevox.home.intents.relative import POLITE, pattern
-from edgevox.home.intents.time_clauses import ACTIONS
+from edgevox.home.grammar import ACTIONS, POLITE, pattern
 from edgevox.home.phrasing import is_are, knows_state, number, the
 from edgevox.home.resolve.labels import entities_at, find_place
 from edgevox.home.resolve.target_resolver import Slots, find_entities, resolve_targets, single_entity

@@ -17,13 +17,13 @@ from edgevox.core.hooks import Calls, Hook, Run
 from edgevox.core.types import Message, ToolCall
 from edgevox.home.alarms.alarm_handlers import TIMER_ID, label_words
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.scheduled import ScheduledCommands
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
+from edgevox.home.clauses.times import split_time
 from edgevox.home.entities import HomeError
-from edgevox.home.intents.relative import POLITE, pattern
-from edgevox.home.intents.time_clauses import ACTIONS, split_time
+from edgevox.home.grammar import ACTIONS, POLITE, pattern
 
 _END = r"(?: please| again| now| for me)*$"
 _IT = r"(?:it|that|that one|this one|the timer|that timer|this timer|my timer)"

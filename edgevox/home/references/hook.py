@@ -22,12 +22,9 @@ from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import is_are, is_in_state, sentence, the
 from edgevox.home.references import forms
-from edgevox.home.references.addressing import call_on, values_of
-from edgevox.home.references.choices import Choice, choose, parse_choice
-from edgevox.home.references.clocks import corrected_clock
+from edgevox.home.references.calls import call_on, corrected_clock, further, value_call, values_of
 from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
-from edgevox.home.references.further import further
-from edgevox.home.references.mentions import entities_of, mentioned
+from edgevox.home.references.form_parser import is_relative, parse_form, with_name
 from edgevox.home.references.past import (
     what_was_asked,
     what_was_done,
@@ -35,9 +32,19 @@ from edgevox.home.references.past import (
     what_was_done_today,
     what_was_said,
 )
-from edgevox.home.references.retarget import is_other, others_than, retarget, toggled, with_item
+from edgevox.home.references.targets import (
+    Choice,
+    choose,
+    entities_of,
+    is_other,
+    mentioned,
+    others_than,
+    parse_choice,
+    retarget,
+    toggled,
+    with_item,
+)
 from edgevox.home.references.undo import reverse
-from edgevox.home.references.values import value_call
 from edgevox.home.resolve.fuzzy import is_plural
 from edgevox.tools.executor import ToolExecutor
 
@@ -124,7 +131,7 @@ class References(Hook):
         meant = mentioned(self._turns(run), _ACTED_ON, "them")
         if not meant or len(meant) > _MAX_NAMED:
             return None
-        arguments["conversation_command"] = forms.with_name(command, listed([the(one) for one in meant], "and"))
+        arguments["conversation_command"] = with_name(command, listed([the(one) for one in meant], "and"))
         return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
@@ -137,7 +144,7 @@ class References(Hook):
     # --- forms
 
     def _resolved(self, run: Run, note: ReferenceNote) -> Answer | Calls | None:
-        form, choice = forms.parse_form(run.text), parse_choice(run.text)
+        form, choice = parse_form(run.text), parse_choice(run.text)
         turns = self._turns(run)
         if turns and (clock := corrected_clock(run.text, turns[-1], self._alarms)):
             return self._instead(turns[-1], [clock], note)
@@ -239,7 +246,7 @@ class References(Hook):
         repeated = [effect for effect in last.meant if effect.is_action and effect.entities and not _writes(effect)]
         house = self._house()
         asked = next((message.content for message in reversed(past) if message.role == "user"), "")
-        is_step = forms.is_relative(asked)
+        is_step = is_relative(asked)
         return _calls((further(effect, house) if is_step else None) or effect.call for effect in repeated)
 
     def _keep(
