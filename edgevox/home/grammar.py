@@ -7,7 +7,7 @@ import re
 from functools import partial
 
 from edgevox.core.types import ToolCall
-from edgevox.core.words import normalized_words
+from edgevox.core.words import NUMBER_WORDS, normalized_words
 from edgevox.home.entities import Entities, House
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import resolved_targets
@@ -22,6 +22,9 @@ ACTIONS = (
     r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
 )
 LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
+
+NUMBER = rf"(?:\d+(?:[.,]\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True)).replace('-', '[- ]')})"
+"""A number that `number_value` reads."""
 
 _START = pattern(rf"^{POLITE}")
 _END = pattern(r"(?:[, ]+(?:please|thanks|thank you|now|for me|right now|then|again))+$")
@@ -41,7 +44,7 @@ def plain_request(text: str) -> str:
     return _END.sub("", _START.sub("", words)).strip(" ,")
 
 
-def call(tool: str, /, **arguments: object) -> ToolCall:
+def tool_call(tool: str, /, **arguments: object) -> ToolCall:
     """A call of a tool; the agent gives it an id."""
     return ToolCall("", tool, json.dumps(arguments, ensure_ascii=False))
 

@@ -20,7 +20,7 @@ from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.core.words import normalized_words
-from edgevox.home.alarms.alarm_handlers import RUNS
+from edgevox.home.alarms.alarm_handlers import RUNS, length_slots
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled_commands import WATCH
 from edgevox.home.alarms.timers import Timers
@@ -30,7 +30,7 @@ from edgevox.home.clauses.parser import MAX_COMMAND_CHARS, REST_OF, SECOND_ACTIO
 from edgevox.home.clauses.relative import parse_relative
 from edgevox.home.clauses.times import NAMES_SUN, OTHER_REPEAT
 from edgevox.home.entities import HomeError, House
-from edgevox.home.grammar import POLITE, pattern
+from edgevox.home.grammar import POLITE, pattern, tool_call
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.quantities import STEP, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
@@ -49,8 +49,6 @@ _ALL_LAMPS = pattern(r"^(?!.*\b(?:lights?|bulbs?)\b).*\b(?:all|every|both)\b.*\b
 _NO_STOPPING = "I cannot stop that half way, so I left it as it is."
 _WHAT_TO_CHANGE = "I am not sure what to change. Please say its name."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
-_LATER = "start_timer"
-_SCHEDULE = "set_reminder"
 # The answer of these tools when the command is stored; any other says why it is not.
 _WILL = re.compile(r".* I will ")
 
@@ -154,14 +152,14 @@ class CommandClauses(Hook):
         try:
             self._timers.start(clauses.for_s, command=back)
         except (HomeError, StateError) as error:
-            return Answer(f"{_spoken(outcome)} {sentence(error.message)}")
-        return Answer(f"{_spoken(outcome)} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
+            return Answer(f"{outcome.sentence} {sentence(error.message)}")
+        return Answer(f"{outcome.sentence} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
 
     def _scheduled_answer(self, run: Run, clauses: Clauses, outcome: ToolOutcome) -> Answer | None:
         """The answer to a command that was stored for later, or why it was not."""
         if outcome.is_error:
             return None
-        answer = _spoken(outcome)
+        answer = outcome.sentence
         if not clauses.condition and _WILL.match(answer):
             will = "will ask you whether to" if clauses.asks_then else "will"
             answer = sentence(f"{clauses.when} I {will} {brief(clauses.later)}")
@@ -196,7 +194,7 @@ class CommandClauses(Hook):
             with suppress(HomeError):  # what the model wrote is a placeholder
                 for entity in stepping.entities[:1] if stepping else ():
                     arguments[relative.quantity.slot] = stepped(entity, relative.quantity.slot, relative.step)
-        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        return call.with_arguments(arguments)
 
     def _intent(self, call: ToolCall) -> ResolvedIntent | None:
         """The resolved call, or None for one that acts on no entity or cannot be resolved."""
@@ -235,7 +233,7 @@ def _with_kind_said(command: str, call: ToolCall) -> ToolCall:
         arguments["name"] = "lamps"
     else:
         return call
-    return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+    return call.with_arguments(arguments)
 
 
 def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:
@@ -256,12 +254,8 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
 def _scheduling_call(clauses: Clauses) -> ToolCall:
     """The call that stores a command for later."""
     if clauses.schedule:
-        arguments: dict[str, object] = {"task": clauses.later, "time": clauses.schedule, RUNS: True}
-        return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
-    minutes, seconds = divmod(clauses.in_s or 0, 60)
-    length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
-    arguments = {slot: count for slot, count in length.items() if count}
-    return ToolCall("", _LATER, json.dumps({**arguments, "conversation_command": clauses.later}, ensure_ascii=False))
+        return tool_call("set_reminder", task=clauses.later, time=clauses.schedule, **{RUNS: True})
+    return tool_call("start_timer", **length_slots(clauses.in_s or 0), conversation_command=clauses.later)
 
 
 def _watch_call(
@@ -275,13 +269,7 @@ def _watch_call(
         "condition": condition.model_dump(exclude_defaults=True),
         "is_repeating": request.is_repeating,
     }
-    arguments = {"task": text, WATCH: {**watch, **({"call": acts} if acts else {})}}
-    return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
-
-
-def _spoken(outcome: ToolOutcome) -> str:
-    """The sentence of an outcome, which the model reads as a JSON string."""
-    return str(json.loads(outcome.content)) if outcome.content.startswith('"') else outcome.content
+    return tool_call("set_reminder", task=text, **{WATCH: {**watch, **({"call": acts} if acts else {})}})
 
 
 # The verb that undoes a tool, by domain; "" for the other domains.

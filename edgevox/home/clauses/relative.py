@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import number_value
 from edgevox.home.grammar import POLITE, pattern
 from edgevox.home.intents.quantities import BRIGHTNESS, POSITION, SPEED, TEMPERATURE, Quantity
 
@@ -170,8 +170,5 @@ def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
     whole = count.casefold()
     if whole in _ROUGHLY:
         return _ROUGHLY[whole]
-    try:
-        number = float(NUMBER_WORDS.index(whole) if whole in NUMBER_WORDS else whole)
-    except ValueError:
-        return None
-    return number + (0.5 if parts.get("half") else 0)
+    number = number_value(whole)
+    return None if number is None else number + (0.5 if parts.get("half") else 0)

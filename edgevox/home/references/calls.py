@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -10,14 +9,15 @@ from typing import Any, Literal
 
 from edgevox.core.languages import listed
 from edgevox.core.types import ToolCall
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import number_value
+from edgevox.home.alarms.alarm_handlers import length_slots
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.time_expression import PastTime, TimeExpression
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import clock_time, moment_phrase
 from edgevox.home.colours import find_colour
 from edgevox.home.entities import Entities, HomeError, House
-from edgevox.home.grammar import pattern
+from edgevox.home.grammar import pattern, tool_call
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.quantities import POSITION, QUANTITIES, STEP, TEMPERATURE, stepped
 from edgevox.home.intents.resolution import ENTITY_IDS
@@ -36,7 +36,7 @@ def call_on(tool: str, entities: Entities, values: Mapping[str, Any], house: Hou
     named: dict[str, Any] = {"name": name} if "name" in slots else {}
     if len(entities) > 1 or _ids(resolved_targets(tool, {**named, **values}, house)) != _ids(entities):
         named[ENTITY_IDS] = [entity.id for entity in entities]
-    return ToolCall("", tool, json.dumps({**named, **values}, ensure_ascii=False))
+    return tool_call(tool, **{**named, **values})
 
 
 def values_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,15 +85,7 @@ def read_value(said: str) -> Value | None:
 
 
 def _number(said: str) -> float | None:
-    words = said.replace(" ", "-")
-    if words in NUMBER_WORDS:
-        return float(NUMBER_WORDS.index(words))
-    if words in ("hundred", "a-hundred", "one-hundred"):
-        return 100.0
-    try:
-        return float(said)
-    except ValueError:
-        return None
+    return 100.0 if said in ("hundred", "a hundred", "one hundred") else number_value(said)
 
 
 _BY_DOMAIN = {quantity.domain: quantity for quantity in QUANTITIES} | {"valve": POSITION}
@@ -173,7 +165,6 @@ def _changed(effect: Effect, values: dict[str, float], house: House) -> ToolCall
 
 # --- another time for the timer or alarm that was just set: "no, fifty minutes", "make it half past"
 
-_LENGTHS = ("hours", "minutes", "seconds")
 # What is left must be a time as a whole, so a command is never taken for one.
 _CORRECTED = pattern(
     r"^(?:(?:(?:no|nope|oops|sorry|actually|rather|wait(?= no\b|,)|i (?:meant?|said)|(?:make|change|set|move|put) "
@@ -197,7 +188,7 @@ def corrected_clock(text: str, last: TurnEffects, alarms: Alarms) -> ToolCall | 
             known = {alarm.id for alarm in last.clocks.alarms}
             new = [alarm for alarm in last.clocks_after.alarms if alarm.id not in known]
             when = _moment(said, new[0], alarms) if len(new) == 1 else ""
-            return _again_with(effect, {**effect.arguments, "time": when}) if when else None
+            return tool_call(effect.call.name, **{**effect.arguments, "time": when}) if when else None
         case _:
             return None
 
@@ -206,10 +197,8 @@ def _timer_for(effect: Effect, said: str, now: datetime) -> ToolCall | None:
     expression = _parsed(f"in {said}", now)
     if expression is None or not expression.in_s:
         return None
-    minutes, seconds = divmod(round(expression.in_s), 60)
-    length = dict(zip(_LENGTHS, (minutes // 60, minutes % 60, seconds), strict=True))
-    kept = {slot: value for slot, value in effect.arguments.items() if slot not in _LENGTHS}
-    return _again_with(effect, kept | {unit: count for unit, count in length.items() if count})
+    kept = {slot: value for slot, value in effect.arguments.items() if slot not in ("hours", "minutes", "seconds")}
+    return tool_call(effect.call.name, **kept, **length_slots(expression.in_s))
 
 
 def _moment(said: str, alarm: Alarm, alarms: Alarms) -> str:
@@ -247,7 +236,3 @@ def _parsed(said: str, now: datetime) -> TimeExpression | None:
         return parse_time(said, now)
     except (InvalidTime, PastTime):
         return None
-
-
-def _again_with(effect: Effect, arguments: dict[str, object]) -> ToolCall:
-    return ToolCall("", effect.call.name, json.dumps(arguments, ensure_ascii=False))

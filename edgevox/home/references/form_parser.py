@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import NUMBER_WORDS, number_value
 from edgevox.home.grammar import POLITE, pattern
 from edgevox.home.references.calls import read_value
 from edgevox.home.references.forms import (
@@ -292,9 +292,7 @@ def _more(words: str) -> More | None:
         return More(is_less=True)
     for form in _MORE:
         if found := form.match(words):
-            count = (found.groupdict().get("count") or "").casefold()
-            number = NUMBER_WORDS.index(count) if count in NUMBER_WORDS else int(count or 0)
-            return More(float(number) if number else None)
+            return More(number_value(found.groupdict().get("count") or "") or None)
     return None
 
 

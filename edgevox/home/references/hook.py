@@ -23,7 +23,7 @@ from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import is_are, is_in_state, sentence, the
 from edgevox.home.references import forms
 from edgevox.home.references.calls import call_on, corrected_clock, further, value_call, values_of
-from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
+from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects
 from edgevox.home.references.form_parser import is_relative, parse_form, with_name
 from edgevox.home.references.past import (
     what_was_asked,
@@ -132,14 +132,14 @@ class References(Hook):
         if not meant or len(meant) > _MAX_NAMED:
             return None
         arguments["conversation_command"] = with_name(command, listed([the(one) for one in meant], "and"))
-        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        return call.with_arguments(arguments)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         note = self._note(run)
         if not note.addendum:
             return None
         addendum, note.addendum = note.addendum, ""
-        return Answer(f"{spoken(outcome)} {addendum}")
+        return Answer(f"{outcome.sentence} {addendum}")
 
     # --- forms
 
@@ -205,7 +205,7 @@ class References(Hook):
 
     def _chosen(self, turn: TurnEffects, choice: Choice) -> Answer | Calls | None:
         if choice.is_none:
-            return Answer("All right.")
+            return Answer(_ALL_RIGHT)
         house = self._house()
         chosen = choose(choice, turn.choices, house)
         asked = next((effect for effect in reversed(turn.effects) if effect.choices), None)
@@ -408,9 +408,7 @@ class References(Hook):
 
 
 # Tools that act on one player at a time.
-_SINGLE_PLAYER = frozenset(
-    name for name in ("media_pause", "media_unpause", "media_player_mute", "media_player_unmute")
-)
+_SINGLE_PLAYER = frozenset({"media_pause", "media_unpause", "media_player_mute", "media_player_unmute"})
 
 
 def _calls(calls: Iterable[ToolCall]) -> Calls | None:
@@ -431,6 +429,4 @@ def _with_value(actions: Sequence[Effect], said: str, house: House) -> ToolCall 
     """The last call with another value: "no, blue"."""
     entities = actions[-1].entities
     call = value_call(said, entities, house) if entities else None
-    if call is None or call.name != actions[-1].call.name:
-        return None
-    return replace(call, arguments=json.dumps(json.loads(call.arguments), ensure_ascii=False))
+    return call if call and call.name == actions[-1].call.name else None

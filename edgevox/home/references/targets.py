@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from edgevox.core.languages import plural
 from edgevox.core.types import ToolCall
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, normalized_words
 from edgevox.home.entities import Entities, Entity, Floor, HomeError, House
-from edgevox.home.grammar import pattern
+from edgevox.home.grammar import pattern, tool_call
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.phrasing import is_in_state
 from edgevox.home.references.calls import call_on, values_of
@@ -85,7 +84,7 @@ def retarget(effect: Effect, said: str, house: House) -> ToolCall | None:
         found = _found(effect.call.name, given, house)
         is_kind_kept = place is None and not has_one
         if found and (is_kind_kept or not domains or {entity.domain for entity in found} <= domains):
-            return ToolCall("", effect.call.name, json.dumps(given, ensure_ascii=False))
+            return tool_call(effect.call.name, **given)
     return None
 
 
@@ -166,7 +165,7 @@ def with_item(effect: Effect, said: str) -> ToolCall | None:
     is_item = 0 < len(said.split()) <= _MAX_ITEM_WORDS and not _NO_ITEM.search(said)
     if effect.call.name not in _ADDS or not is_item:
         return None
-    return ToolCall("", effect.call.name, json.dumps({**effect.arguments, "item": said}, ensure_ascii=False))
+    return tool_call(effect.call.name, **{**effect.arguments, "item": said})
 
 
 def toggled(said: str, house: House) -> list[ToolCall]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.home.entities import Entity, House
-from edgevox.home.grammar import Calls, call, found, pattern, without_article
+from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 from edgevox.home.phrasing import is_are, number, sentence, the
 
 
@@ -38,7 +38,7 @@ def _movement(text: str, house: House) -> Calls:
     if said := _STOP.match(text):
         target = without_article(said["target"])
         if found("stop_moving", house, name=target):
-            return (call("stop_moving", name=target),)
+            return (tool_call("stop_moving", name=target),)
     return ()
 
 
@@ -47,9 +47,9 @@ def _robot(said: str, house: House, tools: dict[str, str]) -> Calls:
         if not any(entity.domain == domain for entity in house.entities):
             continue
         if _DOING[domain].fullmatch(said) and found(tool, house):
-            return (call(tool),)
+            return (tool_call(tool),)
         if len(said.split()) <= 5 and found(tool, house, name=without_article(said)):
-            return (call(tool, name=without_article(said)),)
+            return (tool_call(tool, name=without_article(said)),)
     return ()
 
 
@@ -85,7 +85,7 @@ def parse_partway(text: str, house: House) -> Calls:
     if direction not in _OPENS | _CLOSES or not found("set_position", house, name=target):
         return ()
     percent = next(percent for share, percent in _SHARES if share.fullmatch(said["share"]))
-    return (call("set_position", name=target, position=percent if direction in _OPENS else 100 - percent),)
+    return (tool_call("set_position", name=target, position=percent if direction in _OPENS else 100 - percent),)
 
 
 # --- "how bright is the lamp?", and a bare "light on", for which the resolver asks which one
@@ -114,13 +114,13 @@ def _level(text: str, house: House) -> Calls:
     if said := _BARE.match(text):
         several = found("turn_on", house, name=f"{said['kind']}s")
         if len(several) > 1:  # the resolver asks which one
-            return (call(f"turn_{said['state'].casefold()}", name=said["kind"].casefold()),)
+            return (tool_call(f"turn_{said['state'].casefold()}", name=said["kind"].casefold()),)
     for domain, _, question in _QUESTIONS:
         if said := question.match(text):
             name = without_article(said["target"])
             entities = found("get_state", house, name=name, domain=domain)
             if len(entities) == 1 and entities[0].domain == domain:
-                return (call("get_state", name=name, domain=domain),)
+                return (tool_call("get_state", name=name, domain=domain),)
     return ()
 
 

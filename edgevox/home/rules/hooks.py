@@ -131,7 +131,7 @@ class HomeRules(Hook):
             return None
         slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
         arguments = {**json.loads(asked[0].arguments), **slots}
-        return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))
+        return replace(asked[0], id=call.id).with_arguments(arguments)
 
     def _is_switched(self, call: ToolCall) -> bool:
         """Whether a call acts only on things that are simply on or off."""

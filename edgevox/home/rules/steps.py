@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 
 from edgevox.core.types import ToolCall
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import NUMBER_WORDS, number_value
 from edgevox.home.entities import Entities, Entity, House
-from edgevox.home.grammar import Calls, call, found, pattern, without_article
+from edgevox.home.grammar import NUMBER, Calls, found, pattern, tool_call, without_article
 from edgevox.home.intents.quantities import (
     BRIGHTNESS,
     LOWEST_BRIGHTNESS,
@@ -55,7 +55,7 @@ _DOWN = pattern(rf"\b(?:(?:{_VERBS_DOWN})(?: down)?|lower|down)\b")
 _OPEN, _CLOSE = pattern(r"\b(?:open|wider)\b"), pattern(r"\b(?:close|closed|shut|draw)\b")
 _MORE, _LESS = pattern(r"\b(?:more|further)\b"), pattern(r"\bless\b|(?<=percent) off\b")
 
-_NUMBER = rf"(?P<number>\d+(?:\.\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))}|a couple of|a few|an?)"
+_NUMBER = rf"(?P<number>{NUMBER}|a couple of|a few|an?)"
 _UNIT = r"(?:%|percent|per cent|percentage points?|degrees?(?: celsius| fahrenheit)?)"
 _END = pattern(
     r"\b(?:all the way|to the (?:max(?:imum)?|full|top|lowest|minimum|min|end|limit)|to (?:max(?:imum)?|min"
@@ -255,11 +255,7 @@ def _amount(clause: _Clause) -> Change | None:
 
 
 def _number(word: str) -> float:
-    if word in ("a", "an"):
-        return 1
-    if word in ("a couple of", "a few"):
-        return 2 if word == "a couple of" else 3
-    return float(NUMBER_WORDS.index(word) if word in NUMBER_WORDS else word)
+    return {"a": 1, "an": 1, "a couple of": 2, "a few": 3}.get(word) or number_value(word) or 0
 
 
 def _named_quantity(clause: _Clause) -> tuple[Quantity, bool] | None:
@@ -357,10 +353,10 @@ def _calls(change: Change, quantity: Quantity, targets: _Targets, house: House) 
         if change.count is not None or change.size != 1:
             size = round(change.count if change.count is not None else quantity.steps[change.size])
             step = size if change.is_more else -size
-        return (call("set_volume_relative", **said, volume_step=step),)
+        return (tool_call("set_volume_relative", **said, volume_step=step),)
     is_named = "name" in said and found(quantity.tool, house, **said) == entities
     if len(entities) == 1 and is_named and (value := change.applied(quantity, entities[0])) is not None:
-        return (call(quantity.tool, **said, **{quantity.slot: value}),)
+        return (tool_call(quantity.tool, **said, **{quantity.slot: value}),)
     return tuple(_call(change, quantity, entity, house) for entity in entities)
 
 
@@ -372,7 +368,7 @@ def _stepped_together(change: Change, quantity: Quantity, entities: Entities) ->
     areas = {entity.area for entity in entities}
     area = {"area": entities[0].area} if len(areas) == 1 and entities[0].area else {}
     values = {quantity.slot: 0 if value is None else value, STEP: step if change.is_more else -step}
-    return (call(quantity.tool, **names, **area, **values),)
+    return (tool_call(quantity.tool, **names, **area, **values),)
 
 
 def _call(change: Change, quantity: Quantity, entity: Entity, house: House) -> ToolCall:
@@ -383,5 +379,5 @@ def _call(change: Change, quantity: Quantity, entity: Entity, house: House) -> T
     value = change.applied(quantity, entity)
     if value is None:  # the handler says that the value is not known
         step = change.count if change.count is not None else quantity.steps[change.size]
-        return call(quantity.tool, **slots, **{quantity.slot: 0, STEP: step if change.is_more else -step})
-    return call(quantity.tool, **slots, **{quantity.slot: value})
+        return tool_call(quantity.tool, **slots, **{quantity.slot: 0, STEP: step if change.is_more else -step})
+    return tool_call(quantity.tool, **slots, **{quantity.slot: value})
