@@ -10,10 +10,10 @@ from edgevox.config import Settings
 from edgevox.config.secrets import read_secret
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
-from edgevox.home.backends.alarm_code import CODE_FILE, HomeWithAlarmCode
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
+from edgevox.home.backends.wrapped import CODE_FILE, HomeWithAlarmCode
 from edgevox.home.entities import ConnectedHome, HomeError, House
 
 _log = logging.getLogger(__name__)

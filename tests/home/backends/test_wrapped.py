@@ -9,7 +9,7 @@ import pytest
 
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, DemoHome, HomeError
-from edgevox.home.backends.alarm_code import CODE_FILE, HomeWithAlarmCode
+from edgevox.home.backends.wrapped import CODE_FILE, HomeWithAlarmCode
 from edgevox.home.entities import Entity
 from tests.home.conftest import Bench
 

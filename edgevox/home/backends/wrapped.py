@@ -1,4 +1,4 @@
-"""Keeps the code of the alarm panel: typed or said once, then used for every arming and disarming that needs it."""
+"""A home that adds something to another one, and the one that adds the code of the alarm panel."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ CODE_FILE = "alarm.code"
 _PANEL = "alarm_control_panel"
 
 
-class HomeWithAlarmCode:
-    """Adds the kept code to actions on alarm panels, and keeps a code that a panel has accepted."""
+class WrappedHome:
+    """Passes everything on to another home; subclasses override what they add."""
 
-    def __init__(self, home: ConnectedHome, path: Path) -> None:
+    def __init__(self, home: ConnectedHome) -> None:
         self._home = home
-        self._path = path
 
     @property
     def problem(self) -> str:
         return self._home.problem
+
+    @property
+    def location(self) -> Location | None:
+        return self._home.location
 
     async def start(self) -> None:
         await self._home.start()
@@ -47,13 +50,7 @@ class HomeWithAlarmCode:
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError."""
-        if not action.targets or any(target.domain != _PANEL for target in action.targets):
-            return await self._home.apply(action)
-        given = action.values.get("code")
-        done = await self._home.apply(await asyncio.to_thread(self._with_code, action))
-        if given and done:
-            await asyncio.to_thread(self._keep, str(given))
-        return done
+        return await self._home.apply(action)
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError."""
@@ -63,16 +60,30 @@ class HomeWithAlarmCode:
         """Raises HomeError."""
         await self._home.announce(message)
 
-    @property
-    def location(self) -> Location | None:
-        return self._home.location
-
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """Raises HomeError."""
         return await self._home.forecast(weather_id, kind)
 
+
+class HomeWithAlarmCode(WrappedHome):
+    """Adds the stored code to actions on alarm panels, and stores a code that a panel has accepted."""
+
+    def __init__(self, home: ConnectedHome, path: Path) -> None:
+        super().__init__(home)
+        self._path = path
+
+    async def apply(self, action: Action) -> tuple[Entity, ...]:
+        """Raises HomeError."""
+        if not action.targets or any(target.domain != _PANEL for target in action.targets):
+            return await self._home.apply(action)
+        given = action.values.get("code")
+        done = await self._home.apply(await asyncio.to_thread(self._with_code, action))
+        if given and done:
+            await asyncio.to_thread(self._store, str(given))
+        return done
+
     def _with_code(self, action: Action) -> Action:
-        """The action with the kept code. Raises HomeError for a file that cannot be used."""
+        """The action with the stored code. Raises HomeError for a file that cannot be used."""
         if action.values.get("code"):
             return action
         try:
@@ -83,7 +94,7 @@ class HomeWithAlarmCode:
             return action
         return replace(action, values={**action.values, "code": code.reveal()})
 
-    def _keep(self, code: str) -> None:
+    def _store(self, code: str) -> None:
         """Raises HomeError."""
         try:
             write_secret(self._path, code)
