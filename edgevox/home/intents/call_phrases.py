@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from edgevox.core.languages import counted, duration, listed
@@ -64,16 +64,27 @@ _ITEM_FORMS: Mapping[str, str] = {
 _STEPS: Mapping[str, tuple[str, str]] = {"light_set": ("brighten", "dim"), "set_position": ("open", "close")}
 
 
-def call_phrase(tool: str, arguments: JsonObject, entities: Entities = (), area: Area | None = None) -> str:
+def _bare_name(thing: Entity | Area) -> str:
+    return the(thing).removeprefix("the ")
+
+
+def call_phrase(
+    tool: str,
+    arguments: JsonObject,
+    entities: Entities = (),
+    area: Area | None = None,
+    *,
+    name: Callable[[Entity | Area], str] = _bare_name,
+) -> str:
     """What the call does, as a command; "" for a tool whose name says it."""
-    names = _names(entities) if entities else _said(arguments)
+    names = _names(entities, name) if entities else _said(arguments)
     if tool in _SWITCHING:
         verbs = {_SWITCHING[tool].get(entity.domain, _SWITCHING[tool][""]) for entity in entities}
         return _capitalized(f"{verbs.pop() if len(verbs) == 1 else _SWITCHING[tool]['']} {names}")
     if tool in _ITEM_FORMS:
         return _capitalized(_ITEM_FORMS[tool].format(brief(str(arguments.get("item", ""))), names or "shopping list"))
     if area is not None:
-        return _capitalized(f"clean {_name(area)} with {names}")
+        return _capitalized(f"clean {name(area)} with {names}")
     if arguments.get(STEP) and (len(entities) != 1 or tool == "light_set_temperature"):
         return _capitalized(_step(tool, names, arguments[STEP]))
     if tool in _FORMS:
@@ -153,13 +164,9 @@ def _length(arguments: JsonObject) -> str:
     return duration(sum(int(arguments.get(unit) or 0) * seconds for unit, seconds in units.items()))
 
 
-def _name(thing: Entity | Area) -> str:
-    return the(thing).removeprefix("the ")
-
-
-def _names(entities: Entities) -> str:
+def _names(entities: Entities, name: Callable[[Entity | Area], str]) -> str:
     if len(entities) <= _MAX_NAMED:
-        return listed([_name(entity) for entity in entities], "and")
+        return listed([name(entity) for entity in entities], "and")
     kinds = {entity.domain.replace("_", " ") for entity in entities}
     return counted(len(entities), kinds.pop() if len(kinds) == 1 else "thing")
 

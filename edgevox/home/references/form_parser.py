@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from edgevox.core.words import NUMBER_WORDS, number_value
+from edgevox.core.words import NUMBER_WORDS, number_value, past_tense
 from edgevox.home.grammar import POLITE, pattern
 from edgevox.home.references.calls import read_value
 from edgevox.home.references.forms import (
     NO_TARGET,
     TAIL,
     Also,
-    AskDeed,
+    AskAction,
     AskPast,
     Correct,
     Form,
@@ -114,7 +114,7 @@ _PAST: tuple[tuple[re.Pattern[str], PastQuestion], ...] = (
     (_whole(r"did (?:that|it) work|did you (?:really )?do (?:it|that)"), "done"),
 )
 
-_ASK_DEED = (
+_ASK_ACTION = (
     _whole(
         r"(?:which|what)(?: (?:one|ones|light|lamp|thing|device|door|blind)s?)? (?:did|have) you (?:just |last )?"
         rf"(?P<verb>turn|switch|open|close|shut|lock|unlock|pause|mute|dim)(?:ed)?(?P<state> on| off)?{_JUST}"
@@ -124,10 +124,8 @@ _ASK_DEED = (
         rf"(?: (?:on|to|onto|from|off) (?:it|there|(?:the|my|our) (?:[\w-]+ )?list))?{_JUST}"
     ),
 )
-_PAST_TENSES = {
-    "switch": "turned", "shut": "closed", "close": "closed", "put": "added", "write": "added", "take": "took",
-    "remove": "took", "pause": "paused", "mute": "muted", "dim": "set",
-}  # fmt: skip
+# The verb that the answer uses for another one.
+_SAME_VERBS = {"switch": "turn", "shut": "close", "put": "add", "write": "add", "take": "remove", "dim": "set"}
 
 # --- again
 
@@ -273,18 +271,17 @@ def parse_form(text: str) -> Form | None:
     for form, about in _PAST:
         if form.match(words):
             return AskPast(about)
-    for form in _ASK_DEED:
+    for form in _ASK_ACTION:
         if found := form.match(words):
-            return AskDeed(_deed(found))
+            return AskAction(_past_verb(found))
     if _REPEAT.match(words) or _TRY.match(words):
         return Repeat()
     return _more(words) or _other(words) or _kept(words) or _pronoun(words) or _target(words)
 
 
-def _deed(found: re.Match[str]) -> str:
-    verb = found["verb"].casefold()
-    state = found.groupdict().get("state") or ""
-    return f"{_PAST_TENSES.get(verb, f'{verb}ed')}{state.casefold()}"
+def _past_verb(found: re.Match[str]) -> str:
+    verb, state = found["verb"].casefold(), found.groupdict().get("state") or ""
+    return f"{past_tense(_SAME_VERBS.get(verb, verb))}{state.casefold()}"
 
 
 def _more(words: str) -> More | None:

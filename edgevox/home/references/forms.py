@@ -28,10 +28,10 @@ class AskPast:
 
 
 @dataclass(frozen=True, slots=True)
-class AskDeed:
-    """ "Which one did you turn off?", "what did I put on it?": `deed` is the action in the past tense."""
+class AskAction:
+    """ "Which one did you turn off?", "what did I put on it?": `verb` is in the past tense."""
 
-    deed: str
+    verb: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Toggle:
 
 
 Form: TypeAlias = (
-    Undo | AskPast | AskDeed | Repeat | More | Keep | Refrain
+    Undo | AskPast | AskAction | Repeat | More | Keep | Refrain
     | Switch | SetValue | Substitute | Also | Correct | Other | Toggle
 )  # fmt: skip
 

@@ -159,8 +159,8 @@ class References(Hook):
                 return self._undo(run, note)
             case forms.AskPast(about):
                 return self._past(run, about)
-            case forms.AskDeed(deed):
-                done = what_was_done_last(self._log.turns(run.client, within_s=_UNDO_WITHIN_S), deed)
+            case forms.AskAction(verb):
+                done = what_was_done_last(self._log.turns(run.client, within_s=_UNDO_WITHIN_S), verb)
                 return Answer(done) if done else None
             case forms.Toggle(target):
                 return _calls(toggled(target, self._house()))
@@ -198,7 +198,7 @@ class References(Hook):
                 return self._other(turns, verb, note)
             case forms.Correct(right):
                 return self._correct(turns, right, note)
-            case forms.Undo() | forms.AskPast() | forms.AskDeed() | forms.Toggle():
+            case forms.Undo() | forms.AskPast() | forms.AskAction() | forms.Toggle():
                 raise AssertionError(form)
             case _:
                 assert_never(form)
