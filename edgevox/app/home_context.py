@@ -13,7 +13,7 @@ from edgevox.core.events import Publish
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.llm.presets import ModelPreset
-from edgevox.tools.builtin.knowledge import Ignorance, KnowledgeQuestions
+from edgevox.tools.builtin.knowledge import KnowledgeQuestions
 from edgevox.tools.policy import LOCAL, Caller
 
 _SHOWN = ("turn_on", "get_state", "start_timer")
@@ -99,5 +99,5 @@ class HomeContext:
         return toolbox.mcp.offered if toolbox.mcp.reports() else None
 
     def _knowledge(self, toolbox: Toolbox) -> KnowledgeQuestions:
-        ignorance = Ignorance(self.all_names) if self._preset.home_only else None
-        return KnowledgeQuestions(toolbox.registry, toolbox.alarms.now, ignorance)
+        home_names = self.all_names if self._preset.home_only else None
+        return KnowledgeQuestions(toolbox.registry, toolbox.alarms.now, home_names)

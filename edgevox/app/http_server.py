@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncIterator[str]:
     """Serve a started runtime that has no microphone, and yield the URL. Raises ConfigError.
 
-    Clients are told of its alarms, and its delayed commands run as turns of the local room, whose questions are
+    Clients are notified of its alarms, and its delayed commands run as turns of the local room, whose questions are
     answered over HTTP.
     """
     pipeline = runtime.pipeline(conversation=runtime.conversation())

@@ -18,7 +18,7 @@ from edgevox.home.alarms.watches import Watches
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
-from edgevox.tools.builtin.knowledge import Ignorance, KnowledgeQuestions, knowledge_tools
+from edgevox.tools.builtin.knowledge import KnowledgeQuestions, knowledge_tools
 
 NOW = datetime(2026, 3, 11, 10, 0)  # noqa: DTZ001 - wall-clock time of the demo home
 """The time of a row without its own: a Wednesday morning."""
@@ -75,7 +75,7 @@ class LiveHome:
         """Return the assistant's hooks for this home."""
         hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self._effects)
         names = HomePrompt(self.home.house).all_names
-        return (*hooks, KnowledgeQuestions(self.executor.registry, self.alarms.now, Ignorance(names)))
+        return (*hooks, KnowledgeQuestions(self.executor.registry, self.alarms.now, names))
 
     async def snapshot(self) -> Snapshot:
         """Return the present state."""

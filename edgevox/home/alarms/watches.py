@@ -84,7 +84,7 @@ def measured(entity: Entity) -> float | None:
 
 
 class Watch(BaseModel):
-    """A condition, and what happens when it becomes true: `text` is told, is a reminder, or is run as a command.
+    """A condition, and what happens when it becomes true: `text` is announced, is a reminder, or runs as a command.
 
     `was_met` is the last known answer, and `due_s` since when it is due. `agreed` is the question about a command
     that was answered with yes when the watch was set up.

@@ -115,7 +115,7 @@ def _switched(entity: Entity, *, on: bool) -> Entity:
 
 
 def _stopped(entity: Entity) -> Entity:
-    """A cover of the demo home arrives at once, so that it stands wherever it is told to stop."""
+    """A cover of the demo home moves at once, so it stands still already."""
     return replace(entity, state="open" if entity.attributes.get("position") else "closed")
 
 

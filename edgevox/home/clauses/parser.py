@@ -153,7 +153,7 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
 
 
 def _conditional(text: str, request: ConditionalRequest, now: datetime, sun_times: SunTimes | None) -> Clauses:
-    """The clauses of a command that has a condition, or of a request to be told or reminded."""
+    """The clauses of a command that has a condition, or of a request for a notice or reminder."""
     if not request.command:
         return Clauses(text, request=request)
     clauses = parse_clauses(request.command, now, sun_times)

@@ -1,4 +1,4 @@
-"""Bounds the cost of a stranger's JSON Schemas before anything is built from them.
+"""Bounds the cost of a request's JSON Schemas before anything is built from them.
 
 The limits are far below what the grammar builders take (ADR 9): a chain of 2,500 optional properties overflows
 llguidance's stack and ends the process, and a long pattern or a schema of thousands of parts takes seconds. They apply

@@ -1,4 +1,4 @@
-"""HTTP connections of strangers: time limits, a limit per address, and an id for each request.
+"""HTTP connections from untrusted clients: time limits, a limit per address, and an id for each request.
 
 uvicorn limits the time between requests only. A client that never finishes its request, or never reads the answer,
 would keep its connection for ever.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -71,24 +70,26 @@ def read_follow_up(text: str, last: ToolCall) -> Reading | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Ignorance:
-    """How questions of fact are answered for a model that invents facts; `names` are those of the home."""
-
-    names: Callable[[], Collection[str]]
-
-
 class KnowledgeQuestions(Hook):
-    """Calls the knowledge tools by rule. With `ignorance`, it also answers questions that nothing here can know."""
+    """Calls the knowledge tools by rule.
+
+    For a model that invents facts, `home_names` is given: then questions about the world are answered from documents or
+    declined, unless they contain a word of these names.
+    """
 
     name: ClassVar[str] = "knowledge"
     # After the rules of the home: those know what their words mean there.
     priority: ClassVar[int] = -10
 
-    def __init__(self, registry: ToolRegistry, now: Callable[[], datetime], ignorance: Ignorance | None = None) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        now: Callable[[], datetime],
+        home_names: Callable[[], Collection[str]] | None = None,
+    ) -> None:
         self._registry = registry
         self._now = now
-        self._ignorance = ignorance
+        self._home_names = home_names
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         reading = read_question(run.text, self._now())
@@ -96,7 +97,7 @@ class KnowledgeQuestions(Hook):
             reading = read_follow_up(run.text, last)
         if reading is not None:
             return _calls(reading) if self._is_ours(reading.tool) else None
-        return self._unknown(run) if self._ignorance else None
+        return self._unknown(run, self._home_names()) if self._home_names else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         if call.name != _SEARCH or _SEARCHED not in run.notes:
@@ -113,12 +114,11 @@ class KnowledgeQuestions(Hook):
     def _other_tools(self) -> list[tuple[str, str]]:
         return [(tool.name, tool.description) for tool in self._registry if self._registry.owner(tool.name) != BUILT_IN]
 
-    def _unknown(self, run: Run) -> Answer | Calls | None:
-        assert self._ignorance is not None
+    def _unknown(self, run: Run, home_names: Collection[str]) -> Answer | Calls | None:
         place = asked_place(run.text)
         if not (place or unknown_answer(run.text)):
             return None
-        words = home_words_of(self._ignorance.names())
+        words = home_words_of(home_names)
         if place and not words & set(place.split()) and self._is_ours("time_in_place"):
             return _calls(Reading("time_in_place", {"place": place}))
         answer = "" if self._other_tools() else unknown_answer(run.text, words)

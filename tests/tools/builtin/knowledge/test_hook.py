@@ -16,7 +16,7 @@ from edgevox.home.prompt_text import home_names
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry, tool
 from edgevox.tools.builtin.documents import corpus_tools
-from edgevox.tools.builtin.knowledge import Ignorance, KnowledgeQuestions, knowledge_tools, read_question
+from edgevox.tools.builtin.knowledge import KnowledgeQuestions, knowledge_tools, read_question
 from edgevox.tools.builtin.knowledge.facts import I_DO_NOT_KNOW, home_words_of, unknown_answer
 
 NOW = datetime(2026, 11, 17, 21, 14, tzinfo=ZoneInfo("Europe/London"))
@@ -28,11 +28,11 @@ async def ask(text: str, *, others: Sequence[Tool] = (), built_in: Sequence[Tool
     registry = ToolRegistry((*knowledge_tools(lambda: NOW), *built_in))
     for other in others:
         registry.add(other, owner="a plugin")
-    ignorance = Ignorance(lambda: ("Kitchen Light", "Wardrobe"))
+    home_names = ("Kitchen Light", "Wardrobe")
     return await LLMAgent(
         "test",
         tools=ToolExecutor(registry),
-        hooks=(KnowledgeQuestions(registry, lambda: NOW, ignorance),),
+        hooks=(KnowledgeQuestions(registry, lambda: NOW, lambda: home_names),),
         model=ScriptedModel([FROM_MODEL]),
         parsers=("hermes",),
     ).run(text)
