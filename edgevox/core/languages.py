@@ -102,6 +102,11 @@ def listed(names: Sequence[str], last: str) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
+def capitalized(text: str) -> str:
+    """The text with a capital first letter, and the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def plural(noun: str) -> str:
     """ "lights", "switches", "batteries"."""
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from edgevox.core.languages import listed
 from edgevox.core.words import WEEKDAYS, number_value
 from edgevox.home.entities import Entity, Forecast, Home, HomeError
 from edgevox.home.phrasing import number, sentence, state_phrase
@@ -153,12 +154,8 @@ def _summary(found: Sequence[Forecast], period: Period) -> str:
     by_condition = defaultdict[str, list[str]](list)
     for entry in found:
         by_condition[_condition(entry)].append(WEEKDAYS[entry.at.weekday()])
-    parts = [f"{condition} on {_joined(days)}" for condition, days in by_condition.items()]
-    return sentence(f"{period.words} it will be {_joined(parts)}{f', {_range(found)}' if _range(found) else ''}")
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    parts = [f"{condition} on {listed(days, 'and')}" for condition, days in by_condition.items()]
+    return sentence(f"{period.words} it will be {listed(parts, 'and')}{f', {_range(found)}' if _range(found) else ''}")
 
 
 def _yes_or_no(about: str, found: Sequence[Forecast], period: Period) -> str:
@@ -177,5 +174,5 @@ def _yes_or_no(about: str, found: Sequence[Forecast], period: Period) -> str:
     thing = "snow" if about == "snow" else "be sunny"
     if not days:
         return f"No, it will probably not {thing} {period.words}."
-    on = f"on {_joined(days)}" if len(period.days) > 1 else period.words
+    on = f"on {listed(days, 'and')}" if len(period.days) > 1 else period.words
     return f"Yes, it will probably {thing} {on}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from edgevox.core.languages import counted, duration, listed
+from edgevox.core.languages import capitalized, counted, duration, listed
 from edgevox.core.types import JsonObject
 from edgevox.home.entities import Area, Entities, Entity
 from edgevox.home.intents.quantities import STEP
@@ -178,5 +178,4 @@ def _said(arguments: Mapping[str, Any]) -> str:
 
 
 def _capitalized(text: str) -> str:
-    text = " ".join(text.split())
-    return text[:1].upper() + text[1:]
+    return capitalized(" ".join(text.split()))

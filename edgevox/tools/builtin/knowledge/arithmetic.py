@@ -9,14 +9,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from edgevox.core.languages import listed, plural
+from edgevox.core.languages import capitalized, listed, plural
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, number_text, ordinal_value, take_number
-from edgevox.tools.builtin.knowledge.question import MAX_QUESTION_CHARS, Reading, first_match, pattern, plain_question
+from edgevox.tools.builtin.knowledge.question import (
+    MAX_QUESTION_CHARS,
+    NoAnswer,
+    Reading,
+    first_match,
+    pattern,
+    plain_question,
+)
 from edgevox.tools.builtin.knowledge.terms import (
     PERCENT,
     TOO_LARGE,
-    NoResult,
     NotArithmetic,
     Term,
     added,
@@ -43,16 +49,16 @@ _MONEY = {"dollar": "$", "euro": "€"}
 
 
 def evaluate(expression: str) -> Term:
-    """The value of an expression. Raises NotArithmetic, and NoResult with a sentence to say."""
+    """The value of an expression. Raises NotArithmetic, and NoAnswer with a sentence to say."""
     if len(expression) > MAX_QUESTION_CHARS * 5:
-        raise NoResult(TOO_LARGE)
+        raise NoAnswer(TOO_LARGE)
     tokens = Tokens.of(expression)
     if len(tokens.words) > _MAX_TOKENS:
-        raise NoResult(TOO_LARGE)
+        raise NoAnswer(TOO_LARGE)
     try:
         term = _Parser(tokens).whole()
     except (NumberTooLong, OverflowError) as error:
-        raise NoResult(TOO_LARGE) from error
+        raise NoAnswer(TOO_LARGE) from error
     except RecursionError as error:
         raise NotArithmetic from error
     return term
@@ -62,7 +68,7 @@ def spoken_result(expression: str) -> str:
     """The sentence that answers an expression. Raises NotArithmetic."""
     try:
         term = evaluate(expression)
-    except NoResult as error:
+    except NoAnswer as error:
         return str(error)
     is_money = term.noun in _MONEY and term.value.denominator != 1 and abs(term.value) < 10**9
     value = round(term.value, 2) if is_money else term.value
@@ -75,11 +81,7 @@ def spoken_result(expression: str) -> str:
     if not (is_exact and term.is_exact and value == term.value):
         text = f"about {text}"
     subject = term.text if len(term.text) <= _MAX_SPOKEN_CHARS and "(" not in term.text else "that"
-    return _sentence(f"{subject} is {text}.") if not term.is_sentence else _sentence(term.text)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalized(f"{subject} is {text}.") if not term.is_sentence else capitalized(term.text)
 
 
 def read_arithmetic(text: str) -> Reading | None:
@@ -103,7 +105,7 @@ def _asked(expression: str) -> Reading | None:
         term = evaluate(expression)
     except NotArithmetic:
         return None
-    except NoResult:
+    except NoAnswer:
         return Reading("calculate", {"expression": expression})
     return Reading("calculate", {"expression": expression}) if term.operations else None
 

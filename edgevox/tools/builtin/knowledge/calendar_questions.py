@@ -6,17 +6,13 @@ import calendar
 import re
 from datetime import date
 
-from edgevox.core.languages import counted, listed
+from edgevox.core.languages import capitalized, counted, listed
 from edgevox.core.words import MONTHS, WEEKDAYS
 from edgevox.tools.builtin.knowledge.dates import Day, read_day, shift, spoken_year
-from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
+from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, pattern, plain_question
 
 UNITS = ("any", "days", "weeks", "months", "years")
 _MANY_DAYS = 60
-
-
-class UnknownDay(ValueError):
-    """The text names no day; the message can be spoken."""
 
 
 def date_text(day: date, today: date) -> str:
@@ -28,29 +24,27 @@ def date_text(day: date, today: date) -> str:
 def _known(text: str, today: date, *, is_past: bool = False) -> Day:
     day = read_day(text, today, is_past=is_past)
     if day is None:
-        raise UnknownDay(f"I do not know which day “{text[:40]}” is.")
+        raise NoAnswer(f"I do not know which day “{text[:40]}” is.")
     return day
 
 
-def _title(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
 def spoken_date(when: str, today: date, *, ask: str = "date") -> str:
-    """The sentence for the date of a day, its week, or a leap year. Raises UnknownDay."""
+    """The sentence for the date of a day, its week, or a leap year. Raises NoAnswer."""
     match ask:
         case "leap year":
             return _leap_year(when, today)
         case "week":
             of_week = _known(when, today)
             week = of_week.date.isocalendar().week
-            return f"This is week {week}." if of_week.date == today else f"{_title(of_week.name)} is in week {week}."
+            return (
+                f"This is week {week}." if of_week.date == today else f"{capitalized(of_week.name)} is in week {week}."
+            )
         case "days in month":
             return _month_length(when, today)
     is_past = ask == "past date"
     day = _known(when, today, is_past=is_past)
     verb = "was" if day.date < today else "is"
-    name = _title(day.name)
+    name = capitalized(day.name)
     if day.date == today and not day.name.startswith("today"):
         return f"{name} is today, {date_text(day.date, today)}."
     text = date_text(day.date, today)
@@ -71,7 +65,7 @@ def spoken_date(when: str, today: date, *, ask: str = "date") -> str:
 def _leap_year(when: str, today: date) -> str:
     year = _year(when, today)
     if year is None:
-        raise UnknownDay(f"I do not know which year “{when[:40]}” is.")
+        raise NoAnswer(f"I do not know which year “{when[:40]}” is.")
     if when == "next leap year":
         return f"The next leap year is {year}."
     verb = "was" if year < today.year else "is"
@@ -92,7 +86,7 @@ def _month_length(when: str, today: date) -> str:
     words = when.casefold().split(" ")
     month = {"this month": today.month, "next month": today.month % 12 + 1}.get(when) or names.get(words[0])
     if month is None:
-        raise UnknownDay(f"I do not know the month “{when[:40]}”.")
+        raise NoAnswer(f"I do not know the month “{when[:40]}”.")
     year = (
         spoken_year(" ".join(words[1:]).removeprefix("in ").removeprefix("of "))
         if len(words) > 1 and words[0] in names
@@ -109,12 +103,12 @@ def _month_length(when: str, today: date) -> str:
 
 
 def spoken_span(end: str, start: str, unit: str, today: date, *, is_past: bool = False) -> str:
-    """The sentence for the time between two days, in days, weeks, months or years. Raises UnknownDay."""
+    """The sentence for the time between two days, in days, weeks, months or years. Raises NoAnswer."""
     first = _known(start, today)
     last = _known(end, today, is_past=is_past)
     if start == "today" and last.date < today:
         amount = _span_text(last.date, today, unit)
-        return f"{_title(last.name)} was {amount} ago." if amount else f"{_title(last.name)} is today."
+        return f"{capitalized(last.name)} was {amount} ago." if amount else f"{capitalized(last.name)} is today."
     if first.date > last.date and not last.is_yearly:
         first, last = last, first
     if last.is_yearly and last.date < first.date:  # "from November to Easter"
@@ -122,8 +116,8 @@ def spoken_span(end: str, start: str, unit: str, today: date, *, is_past: bool =
     amount = _span_text(first.date, last.date, unit)
     if start == "today":
         if not amount or last.date == today:
-            return f"{_title(last.name)} is today."
-        return f"It is {amount} until {last.name}." if last.date != today else f"{_title(last.name)} is today."
+            return f"{capitalized(last.name)} is today."
+        return f"It is {amount} until {last.name}." if last.date != today else f"{capitalized(last.name)} is today."
     return f"It is {amount or 'no time'} from {first.name} to {last.name}."
 
 
@@ -146,7 +140,7 @@ def _span_text(first: date, last: date, unit: str) -> str:
 
 
 def spoken_age(born: str, today: date) -> str:
-    """The sentence for the age of a person born in a year or on a day. Raises UnknownDay."""
+    """The sentence for the age of a person born in a year or on a day. Raises NoAnswer."""
     year = spoken_year(born)
     if year is not None and year <= today.year:
         age = today.year - year
@@ -154,7 +148,7 @@ def spoken_age(born: str, today: date) -> str:
     day = _known(born, today, is_past=True)
     age = today.year - day.date.year - ((today.month, today.day) < (day.date.month, day.date.day))
     if day.is_yearly or age < 0:
-        raise UnknownDay("Please say the year of birth too.")
+        raise NoAnswer("Please say the year of birth too.")
     return f"Someone born on {day.name} is {counted(age, 'year')} old."
 
 
@@ -290,7 +284,7 @@ def _read_leap_or_week(question: str, today: date) -> Reading | None:
         when = found["when"].removeprefix("the month of ")
         try:
             _month_length(when, today)
-        except UnknownDay:
+        except NoAnswer:
             return None
         return Reading("find_date", {"when": when, "ask": "days in month"})
     return None

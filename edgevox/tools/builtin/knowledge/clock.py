@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from edgevox.core.languages import counted, listed
+from edgevox.core.languages import capitalized, counted, listed
 from edgevox.core.words import MONTHS, WEEKDAYS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
 from edgevox.tools.builtin.knowledge.places import find_place
-from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
+from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, pattern, plain_question
 
 HERE = "here"
 _HERE_WORDS = frozenset(
@@ -27,10 +27,6 @@ _HERE_WORDS = frozenset(
         "our place",
     }
 )
-
-
-class UnknownPlace(ValueError):
-    """No such place is known, or not its time; the message can be spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ def day_text(day: date) -> str:
 
 
 def spoken_time(place: str, now: datetime, *, asks_date: bool = False) -> str:
-    """The sentence for the time in a place. Raises UnknownPlace."""
+    """The sentence for the time in a place. Raises NoAnswer."""
     there, zone = _zone(place, now)
     when = now.astimezone(zone)
     if asks_date:
@@ -77,10 +73,10 @@ def spoken_time(place: str, now: datetime, *, asks_date: bool = False) -> str:
 
 
 def spoken_same_time(at: str, place: str, to: str, now: datetime) -> str:
-    """The sentence for a time in one place as it is in another. Raises UnknownPlace."""
+    """The sentence for a time in one place as it is in another. Raises NoAnswer."""
     clock = read_clock(at)
     if clock is None:
-        raise UnknownPlace(f"I do not know what time “{at[:40]}” is.")
+        raise NoAnswer(f"I do not know what time “{at[:40]}” is.")
     first, zone = _zone(place, now)
     second, other = _zone(to, now)
     hour, minute = divmod(clock.minutes, 60)
@@ -101,24 +97,20 @@ def _at(place: str) -> str:
 
 
 def spoken_difference(place: str, other: str, now: datetime) -> str:
-    """The sentence for the hours between two places. Raises UnknownPlace."""
+    """The sentence for the hours between two places. Raises NoAnswer."""
     first, zone = _zone(place, now)
     second, base = _zone(other, now)
     minutes = int(((zone.utcoffset(now) or timedelta()) - (base.utcoffset(now) or timedelta())).total_seconds()) // 60
     name = first if first != HERE else "it"
     if not minutes:
-        return f"{_title(first)} and {second} have the same time."
+        return f"{capitalized(first)} and {second} have the same time."
     hours, rest = divmod(abs(minutes), 60)
     parts = [counted(count, noun) for count, noun in ((hours, "hour"), (rest, "minute")) if count]
     direction = "ahead of" if minutes > 0 else "behind"
     if name == "it":
         return f"It is {listed(parts, 'and')} {'later' if minutes > 0 else 'earlier'} here than in {second}."
     end = f"{direction} {second}" if second != HERE else {"ahead of": "ahead of us", "behind": "behind us"}[direction]
-    return f"{_title(name)} is {listed(parts, 'and')} {end}."
-
-
-def _title(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    return f"{capitalized(name)} is {listed(parts, 'and')} {end}."
 
 
 def _zone(said: str, now: datetime) -> tuple[str, tzinfo]:
@@ -127,11 +119,11 @@ def _zone(said: str, now: datetime) -> tuple[str, tzinfo]:
         return HERE, now.tzinfo
     place = find_place(said.casefold())
     if place is None:
-        raise UnknownPlace(f"I do not know a place called {said[:40].title() if said.islower() else said[:40]}.")
+        raise NoAnswer(f"I do not know a place called {said[:40].title() if said.islower() else said[:40]}.")
     try:
         return place.name, ZoneInfo(place.zone)
     except ZoneInfoNotFoundError:
-        raise UnknownPlace(f"I do not know the time zone of {place.name}.") from None
+        raise NoAnswer(f"I do not know the time zone of {place.name}.") from None
 
 
 _PARTS = {"in the morning": 0, "at night": 12, "in the evening": 12, "in the afternoon": 12, "tonight": 12}

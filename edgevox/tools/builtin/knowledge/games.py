@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from edgevox.core.languages import counted, listed
+from edgevox.core.languages import capitalized, counted, listed
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
 from edgevox.tools.builtin.knowledge.question import Reading, first_match, plain_question
 
@@ -27,14 +27,12 @@ def spoken_word(word: str, *, counts: bool = False, letter: str = "") -> str:
     """ "N, E, C, E, S, S, A, R, Y.", or how many letters there are, or how many times one of them."""
     letters = [each for each in word if each.isalnum()]
     if letter:
-        return f"{_title(word)} has {counted(word.casefold().count(letter.casefold()), f'letter {letter.upper()}')}."
+        return (
+            f"{capitalized(word)} has {counted(word.casefold().count(letter.casefold()), f'letter {letter.upper()}')}."
+        )
     if counts:
-        return f"{_title(word)} has {counted(len(letters), 'letter')}."
+        return f"{capitalized(word)} has {counted(len(letters), 'letter')}."
     return f"{', '.join(each.upper() for each in letters)}."
-
-
-def _title(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 _WHY = r"(?:,? (?:and (?:tell|show|say|see|let)|because|since|so|as|to (?:decide|see|settle)|we|i|they|if|heads)\b.*)?"

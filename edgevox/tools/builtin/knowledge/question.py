@@ -33,6 +33,10 @@ _SAME = {
 }  # fmt: skip
 
 
+class NoAnswer(ValueError):
+    """The question is understood and has no answer here; the message can be spoken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The call that answers a question: a tool and its arguments."""

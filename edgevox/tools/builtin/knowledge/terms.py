@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from edgevox.tools.builtin.knowledge.question import NoAnswer
+
 MAX_BITS = 1024
 PERCENT = "percent"
 TOO_LARGE = "That number is too large for me."
@@ -15,10 +17,6 @@ _MAX_FACTORIAL = 170
 
 class NotArithmetic(ValueError):
     """The text is not an expression."""
-
-
-class NoResult(ValueError):
-    """The expression has no result; the message can be spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Term:
 
 def _bounded(value: Fraction) -> Fraction:
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
-        raise NoResult(TOO_LARGE)
+        raise NoAnswer(TOO_LARGE)
     return value
 
 
@@ -66,7 +64,7 @@ def multiplied(first: Term, second: Term) -> Term:
 
 def divided(first: Term, second: Term) -> Term:
     if not second.value:
-        raise NoResult(_BY_ZERO)
+        raise NoAnswer(_BY_ZERO)
     term = _joined(first, second, first.value / second.value, "divided by")
     return replace(term, noun="") if first.noun == second.noun else term
 
@@ -79,7 +77,7 @@ def share(part: Term, whole: Term) -> Term:
 
 def remainder(first: Term, second: Term) -> Term:
     if not second.value:
-        raise NoResult(_BY_ZERO)
+        raise NoAnswer(_BY_ZERO)
     joined = _joined(first, second, first.value % second.value, "divided by")
     return replace(joined, text=f"the remainder of {joined.text}")
 
@@ -87,16 +85,16 @@ def remainder(first: Term, second: Term) -> Term:
 def raised(base: Term, exponent: Term, text: str) -> Term:
     power, value = exponent.value, base.value
     if not value and power <= 0:
-        raise NoResult("That has no result.")
+        raise NoAnswer("That has no result.")
     if power.denominator == 1:
         bits = max(value.numerator.bit_length(), value.denominator.bit_length())
         if abs(power) > MAX_BITS or bits * abs(power) > 2 * MAX_BITS:
             if abs(value) != 1:
-                raise NoResult(TOO_LARGE)
+                raise NoAnswer(TOO_LARGE)
             power = power % 2
         result, is_exact = value ** int(power), True
     elif value < 0:
-        raise NoResult("That has no real result.")
+        raise NoAnswer("That has no real result.")
     else:
         result, is_exact = Fraction(float(value) ** float(power)), False
     joined = _joined(base, exponent, Fraction(result), "", is_exact=is_exact)
@@ -105,7 +103,7 @@ def raised(base: Term, exponent: Term, text: str) -> Term:
 
 def root(term: Term, degree: int) -> Term:
     if term.value < 0 and degree == 2:
-        raise NoResult("A negative number has no real square root.")
+        raise NoAnswer("A negative number has no real square root.")
     name = "square" if degree == 2 else "cube"
     value = _bounded(term.value)
     exact = tuple(_whole_root(part, degree) for part in (abs(value.numerator), value.denominator))
@@ -124,8 +122,8 @@ def _whole_root(number: int, degree: int) -> int | None:
 
 def factorial(term: Term) -> Term:
     if term.value.denominator != 1 or term.value < 0:
-        raise NoResult("Only whole numbers have a factorial.")
+        raise NoAnswer("Only whole numbers have a factorial.")
     if term.value > _MAX_FACTORIAL:
-        raise NoResult(TOO_LARGE)
+        raise NoAnswer(TOO_LARGE)
     value = _bounded(Fraction(math.factorial(int(term.value))))
     return Term(value, f"{term.text} factorial", term.operations + 1, term.is_exact)

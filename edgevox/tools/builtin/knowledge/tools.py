@@ -9,17 +9,20 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, ParamSpec
 
 from pydantic import Field
 
 from edgevox.core.errors import ToolError
+from edgevox.core.languages import capitalized
 from edgevox.tools.builtin.knowledge import calendar_questions, clock, games
 from edgevox.tools.builtin.knowledge.arithmetic import spoken_result
+from edgevox.tools.builtin.knowledge.question import NoAnswer
 from edgevox.tools.builtin.knowledge.terms import NotArithmetic
-from edgevox.tools.builtin.knowledge.units import CannotConvert, spoken_conversion
+from edgevox.tools.builtin.knowledge.units import spoken_conversion
 from edgevox.tools.tool import Speech, Tool, tool
 
+_P = ParamSpec("_P")
 _Text = Annotated[str, Field(min_length=1, max_length=1000)]
 _Place = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -48,10 +51,7 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
             amount: number and unit, such as "5 miles" or "5 feet 10 inches"
             to: the unit wanted, such as "kilometers"
         """
-        try:
-            return Speech(spoken_conversion(amount, to))
-        except CannotConvert as error:
-            return Speech(_sentence(str(error)))
+        return _speech(spoken_conversion, amount, to)
 
     @tool(examples=["what time is it in London", "when it is 3 pm here what time is it in New York"])
     def time_in_place(
@@ -65,20 +65,14 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
             at: a time of day in at_place to convert, such as "3 pm"; without it, now
             at_place: where that time is meant
         """
-        try:
-            if at:
-                return Speech(clock.spoken_same_time(at, at_place, place, now()))
-            return Speech(clock.spoken_time(place, now(), asks_date=ask == "date"))
-        except clock.UnknownPlace as error:
-            return Speech(str(error))
+        if at:
+            return _speech(clock.spoken_same_time, at, at_place, place, now())
+        return _speech(clock.spoken_time, place, now(), asks_date=ask == "date")
 
     @tool(examples=["how many hours ahead is Tokyo"])
     def time_difference(place: _Place, other: _Place = clock.HERE) -> Speech:
         """Tell the hours between the clocks of two places."""
-        try:
-            return Speech(clock.spoken_difference(place, other, now()))
-        except clock.UnknownPlace as error:
-            return Speech(str(error))
+        return _speech(clock.spoken_difference, place, other, now())
 
     @tool(examples=["what's the date next Friday", "what day is July 4 2027", "when is Easter"])
     def find_date(
@@ -91,12 +85,9 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
             ask: what to tell about it
         """
         today = now().date()
-        try:
-            if ask == "age":
-                return Speech(calendar_questions.spoken_age(when.casefold(), today))
-            return Speech(calendar_questions.spoken_date(when.casefold(), today, ask=ask))
-        except calendar_questions.UnknownDay as error:
-            return Speech(str(error))
+        if ask == "age":
+            return _speech(calendar_questions.spoken_age, when.casefold(), today)
+        return _speech(calendar_questions.spoken_date, when.casefold(), today, ask=ask)
 
     @tool(examples=["how many days until Christmas", "how many days are between March 1 and April 15"])
     def time_between(
@@ -113,11 +104,8 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
             unit: what to count in
             is_past: whether the last one is meant, not the next
         """
-        try:
-            text = calendar_questions.spoken_span(end.casefold(), start.casefold(), unit, now().date(), is_past=is_past)
-        except calendar_questions.UnknownDay as error:
-            return Speech(str(error))
-        return Speech(text)
+        days = end.casefold(), start.casefold()
+        return _speech(calendar_questions.spoken_span, *days, unit, now().date(), is_past=is_past)
 
     @tool(examples=["flip a coin"])
     def flip_coin() -> Speech:
@@ -173,5 +161,8 @@ def knowledge_tools(now: Callable[[], datetime], chance: random.Random | None = 
     return tuple(replace(each, called_by_rule=True) for each in tools)
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def _speech(answer: Callable[_P, str], *args: _P.args, **kwargs: _P.kwargs) -> Speech:
+    try:
+        return Speech(answer(*args, **kwargs))
+    except NoAnswer as error:
+        return Speech(capitalized(str(error)))

@@ -13,7 +13,7 @@ from functools import cache
 from edgevox.core.files import packaged_toml
 from edgevox.core.languages import plural
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, number_text, take_number
-from edgevox.tools.builtin.knowledge.question import Reading, first_match, plain_question
+from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, plain_question
 
 NO_RATES = "I do not know exchange rates."
 _TEMPERATURE = "temperature"
@@ -54,10 +54,6 @@ class Quantity:
     amount: Fraction
     unit: Unit
     text: str
-
-
-class CannotConvert(ValueError):
-    """The units do not go together or are unknown; the message can be spoken."""
 
 
 @cache
@@ -147,7 +143,7 @@ def read_unit(text: str) -> Unit | None:
 
 
 def converted(quantity: Quantity, unit: Unit) -> Fraction:
-    """The amount in another unit. Raises CannotConvert."""
+    """The amount in another unit. Raises NoAnswer."""
     if {quantity.unit.name, unit.name} & {"ounce"} and "volume" in (quantity.unit.dimension, unit.dimension):
         fluid = _units()["fluid ounce"]  # "how many ounces in a cup"
         if unit.name == "ounce":
@@ -155,7 +151,7 @@ def converted(quantity: Quantity, unit: Unit) -> Fraction:
         else:
             quantity = Quantity(quantity.amount, fluid, quantity.text)
     if quantity.unit.dimension != unit.dimension:
-        raise CannotConvert(
+        raise NoAnswer(
             f"{_plural(quantity.unit.name)} measure {quantity.unit.dimension} and {_plural(unit.name)} "
             f"{unit.dimension}, so that depends on what it is."
         )
@@ -165,12 +161,12 @@ def converted(quantity: Quantity, unit: Unit) -> Fraction:
 
 
 def spoken_conversion(amount: str, to: str) -> str:
-    """The sentence that answers a conversion. Raises CannotConvert."""
+    """The sentence that answers a conversion. Raises NoAnswer."""
     if _is_currency(amount) and _is_currency(to):
         return NO_RATES
     quantity, unit = read_quantity(amount.casefold()), read_unit(to.casefold())
     if quantity is None or unit is None:
-        raise CannotConvert(f"I do not know the unit in “{(amount if quantity is None else to)[:40]}”.")
+        raise NoAnswer(f"I do not know the unit in “{(amount if quantity is None else to)[:40]}”.")
     value = converted(quantity, unit)
     if unit.dimension == _TEMPERATURE:
         rounded = round(value, 1)

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from edgevox.tools.builtin.knowledge.clock import (
-    UnknownPlace,
     asked_place,
     read_clock,
     read_clock_question,
@@ -19,6 +18,7 @@ from edgevox.tools.builtin.knowledge.clock import (
     spoken_time,
 )
 from edgevox.tools.builtin.knowledge.places import find_place
+from edgevox.tools.builtin.knowledge.question import NoAnswer
 
 NOW = datetime(2026, 11, 17, 21, 14, tzinfo=ZoneInfo("Europe/London"))
 
@@ -105,7 +105,7 @@ def zone_of(name: str) -> str:
 
 def test_a_place_that_is_not_known_is_said_to_be_unknown() -> None:
     assert asked_place("what time is it in Smallville") == "smallville"
-    with pytest.raises(UnknownPlace, match="Smallville"):
+    with pytest.raises(NoAnswer, match="Smallville"):
         spoken_time("Smallville", NOW)
 
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from edgevox.core.words import MONTHS, WEEKDAYS
 from edgevox.tools.builtin.knowledge.calendar_questions import (
-    UnknownDay,
     read_calendar_question,
     spoken_age,
     spoken_date,
     spoken_span,
 )
 from edgevox.tools.builtin.knowledge.dates import holiday, read_day, spoken_year
+from edgevox.tools.builtin.knowledge.question import NoAnswer
 
 TODAY = date(2026, 11, 17)
 DAYS = st.dates(date(1905, 1, 1), date(2095, 12, 31))
@@ -157,5 +157,5 @@ def test_a_spoken_year_is_read(year: int) -> None:
 def test_a_day_that_does_not_exist_is_not_invented() -> None:
     assert read_day("february 30", TODAY) is None
     assert read_day("in 900000 years", TODAY) is None
-    with pytest.raises(UnknownDay, match="febtember"):
+    with pytest.raises(NoAnswer, match="febtember"):
         spoken_date("febtember 4", TODAY)

@@ -8,9 +8,9 @@ import pint
 import pytest
 
 from edgevox.core.files import packaged_toml
+from edgevox.tools.builtin.knowledge.question import NoAnswer
 from edgevox.tools.builtin.knowledge.units import (
     NO_RATES,
-    CannotConvert,
     Quantity,
     Unit,
     converted,
@@ -108,6 +108,6 @@ def test_other_sentences_are_no_conversions(text: str) -> None:
 
 
 def test_volume_and_mass_are_not_mixed() -> None:
-    with pytest.raises(CannotConvert, match="volume"):
+    with pytest.raises(NoAnswer, match="volume"):
         spoken_conversion("a cup", "grams")
     assert read_unit("parsnips") is None
