@@ -90,7 +90,7 @@ async def test_a_delayed_command_runs_at_its_time(folders: Folders) -> None:
         assert await server.state("switch.coffee_machine") == "off"
 
 
-async def test_clients_are_told_that_a_timer_ended_and_can_stop_it(folders: Folders) -> None:
+async def test_clients_get_the_end_of_a_timer_and_can_stop_it(folders: Folders) -> None:
     async with serving(folders) as server, server.http.ws_connect("/v1/voice") as socket:
         token = page_token(token_file(folders))
         await socket.send_json({"type": "hello", "version": 1, "token": token, "play_rate_hz": 24_000})
@@ -103,7 +103,7 @@ async def test_clients_are_told_that_a_timer_ended_and_can_stop_it(folders: Fold
         assert (await server.until(RingEnded)).how == "stopped"
 
 
-async def test_a_delayed_command_that_needs_a_yes_is_refused_where_nobody_can_be_asked(folders: Folders) -> None:
+async def test_a_delayed_command_that_needs_a_yes_is_refused_without_a_client_to_ask(folders: Folders) -> None:
     async with serving(folders, [UNLOCK]) as server:
         await server.call("start_timer", seconds=1, conversation_command="unlock the front door")
         assert "nobody could be asked" in (await server.until(TurnEnded)).reply

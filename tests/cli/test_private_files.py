@@ -1,4 +1,4 @@
-"""Everything that commands write is readable by its owner only, whatever the umask of the shell."""
+"""Everything that commands write is readable by its owner only, under any umask of the shell."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_partial(
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
 
 
-def test_files_and_the_folders_above_them_are_owner_only_whatever_they_were(tmp_path: Path) -> None:
+def test_existing_files_and_the_folders_above_them_become_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "new" / "deep" / "file"
     before = os.umask(0o022)
     try:

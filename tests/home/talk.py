@@ -20,7 +20,7 @@ def written(name: str, arguments: dict[str, object]) -> str:
 
 
 class Talk:
-    """An agent with the home's tools, whose model writes the given call whatever it reads; questions get a yes."""
+    """An agent with the home's tools, whose model always writes the given calls; questions get a yes."""
 
     def __init__(self, bench: Bench, *calls: tuple[str, dict[str, object]]) -> None:
         self.questions: list[str] = []

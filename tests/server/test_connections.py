@@ -48,7 +48,7 @@ async def sent(port: int, text: str) -> str:
 
 
 @pytest.mark.parametrize("begun", ["", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
-async def test_a_client_that_does_not_finish_its_headers_is_told_and_closed(begun: str) -> None:
+async def test_a_client_that_does_not_finish_its_headers_gets_an_error_and_is_closed(begun: str) -> None:
     limits = ConnectionLimits(headers_within_s=0.1)
     async with listening(limits) as port:
         answer = await sent(port, begun)
@@ -84,7 +84,7 @@ async def test_a_request_after_another_on_the_same_connection_has_its_own_time()
         writer.close()
 
 
-async def test_many_half_open_clients_make_room_and_delay_nobody() -> None:
+async def test_many_half_open_clients_make_room_and_delay_no_other_client() -> None:
     limits = ConnectionLimits(per_address=50)
     async with listening(limits) as port, AsyncExitStack() as open_clients:
         for _client in range(300):

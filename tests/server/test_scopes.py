@@ -1,4 +1,4 @@
-"""Every scope of the guide is checked: a token that has all others is refused, and told which one is missing."""
+"""Every scope of the guide is checked: a token that has all others is refused, and the error names the missing one."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ async def test_an_alarm_is_not_confused_with_a_schedule(bench: Bench) -> None:
     assert await bench.say("alarm_status") == "I will turn off the lights at ten at night every weekday."
 
 
-async def test_something_to_be_told_needs_no_model(bench: Bench) -> None:
+async def test_a_notice_needs_no_model(bench: Bench) -> None:
     talk = Talk(bench)
     result = await talk.say("Tell me when the front door opens.")
     assert result.reply == "When the front door opens I will tell you."

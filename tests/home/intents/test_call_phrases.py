@@ -36,7 +36,7 @@ def test_a_call_is_put_in_words(bench: Bench, tool: str, arguments: dict[str, ob
     assert summary(bench, tool, **arguments) == words
 
 
-def test_a_call_that_was_made_is_told_in_the_past() -> None:
+def test_a_call_that_was_made_is_phrased_in_the_past_tense() -> None:
     commands = ("Unlock front door", "Stop blinds", "Set fan to 40 percent", "Open garage door", "Dim 3 lights")
     done = ["Unlocked front door", "Stopped blinds", "Set fan to 40 percent", "Opened garage door", "Dimmed 3 lights"]
     assert [past_tense(command) for command in commands] == done

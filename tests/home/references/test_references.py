@@ -242,7 +242,7 @@ async def test_keep_it_on_puts_back_what_was_turned_off(bench: Bench, talk: Dial
     assert lights_on(bench) == {"Desk Lamp"}
 
 
-async def test_the_last_action_of_one_kind_is_told(talk: Dialogue) -> None:
+async def test_the_last_action_of_one_kind_is_answered(talk: Dialogue) -> None:
     await talk.say("turn off the tv", turn_off("tv"))
     await talk.say("add oat milk to the shopping list", ("shopping_list_add_item", {"item": "oat milk"}))
     assert await talk.say("which one did you turn off?") == "I turned off the TV."

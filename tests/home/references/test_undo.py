@@ -84,7 +84,7 @@ async def test_a_cancelled_timer_is_started_with_the_time_it_had_left(bench: Ben
     assert [(timer.name, timer.length_s) for timer in bench.timers.all()] == [("pasta", 540)]
 
 
-async def test_a_timer_of_somebody_else_is_not_touched_by_undo(bench: Bench, talk: Dialogue) -> None:
+async def test_undo_keeps_timers_that_another_client_started(bench: Bench, talk: Dialogue) -> None:
     await talk.say("turn on the desk lamp", turn_on("desk lamp"))
     bench.timers.start(600)
     await talk.say("undo")
@@ -96,7 +96,7 @@ async def test_what_cannot_be_undone_is_said(bench: Bench, talk: Dialogue) -> No
     assert await talk.say("undo that") == ("The desk lamp is off. Milk stays ticked off, which I cannot reverse.")
 
 
-async def test_what_was_asked_and_done_is_told_with_its_failures(talk: Dialogue) -> None:
+async def test_questions_about_the_past_are_answered_with_failures(talk: Dialogue) -> None:
     await talk.say("turn on the desk lamp and the sauna", turn_on("desk lamp"), turn_on("sauna"))
     assert await talk.say("what did I just ask you to do?") == "You said: “turn on the desk lamp and the sauna”."
     done = await talk.say("what was the last thing you did?")
@@ -116,7 +116,7 @@ async def test_deleting_turns_from_the_memory_deletes_what_was_done(bench: Bench
     assert not log.all_turns()
 
 
-async def test_nothing_done_is_told_as_such(talk: Dialogue) -> None:
+async def test_questions_about_the_past_have_an_answer_when_nothing_was_done(talk: Dialogue) -> None:
     assert await talk.say("what did you just do") == "I have not done anything yet."
     assert (await talk.say("what have you done today")).startswith("I have done nothing yet today")
 

@@ -123,7 +123,7 @@ async def test_a_new_list_is_created_and_used(talk: Talk) -> None:
     assert await talk.say("create a list called holiday") == "There is the holiday list already."
 
 
-async def test_what_plays_is_told_and_skipped(talk: Talk) -> None:
+async def test_the_current_track_is_named_and_skipped(talk: Talk) -> None:
     assert await talk.say("what song is this") == "The TV is playing the news."
     await talk.say("next")
     assert talk.bench.entity("media_player.tv").attributes["track"] == 2
@@ -172,7 +172,7 @@ async def test_disarming_needs_a_yes(talk: Talk) -> None:
         ("what's the weather", FROM_THE_MODEL),
     ],
 )
-async def test_the_weather_of_a_day_is_told(talk: Talk, said: str, answer: str) -> None:
+async def test_questions_about_the_forecast_are_answered(talk: Talk, said: str, answer: str) -> None:
     assert await talk.say(said) == answer
 
 
@@ -222,7 +222,7 @@ def test_rule_tools_are_registered_for_other_models_and_clients(bench: Bench) ->
     assert not rule_catalogue().keys() & catalogue().keys()
 
 
-async def test_a_call_of_a_rule_is_kept_and_told_like_one_of_the_model(talk: Talk) -> None:
+async def test_a_call_of_a_rule_is_recorded_like_one_of_the_model(talk: Talk) -> None:
     result = await talk.run("stop the garage door")
     (call,) = result.calls
     assert (call.name, json.loads(call.arguments), call.summary) == (

@@ -118,7 +118,7 @@ async def test_removing_every_reminder_keeps_the_alarms(bench: Bench) -> None:
     ["what is scheduled for tonight", "when does the tv go off", "will you turn anything off later",
      "what have you got planned for the tv"],
 )  # fmt: skip
-async def test_what_is_scheduled_is_told_by_rule(bench: Bench, text: str) -> None:
+async def test_questions_about_scheduled_commands_are_answered_by_rule(bench: Bench, text: str) -> None:
     bench.timers.start(1800, command="turn off the tv")
     assert (await Talk(bench).say(text)).reply == "I will turn off the tv in 30 minutes."
 
@@ -130,7 +130,7 @@ async def test_a_question_about_an_alarm_is_not_about_scheduled_commands(bench: 
     assert len(talk.model.requests) == 1
 
 
-async def test_what_a_named_timer_has_left_is_told(bench: Bench) -> None:
+async def test_the_time_left_of_a_named_timer_is_answered(bench: Bench) -> None:
     bench.timers.start(300, name="pasta")
     assert (await Talk(bench).say("how long has the pasta got left")).reply == "The pasta timer has 5 minutes left."
 
