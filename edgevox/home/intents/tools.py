@@ -12,14 +12,13 @@ from typing import TypeAlias
 
 from edgevox.core.errors import StateError
 from edgevox.core.types import JsonObject
-from edgevox.home import weather
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled_commands import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Home, HomeError
-from edgevox.home.intents import handlers, list_handlers
+from edgevox.home.intents import handlers, list_handlers, weather_handlers
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
 from edgevox.home.intents.quantities import STEP
@@ -114,9 +113,9 @@ def home_tools(
             case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
                 return Speech(await asyncio.to_thread(run_alarm, alarms, scheduled, name, arguments))
             case "get_weather" if intent.entities:
-                return Speech(await weather.now_and_today(home, intent.entities[0], now()))
+                return Speech(await weather_handlers.now_and_today(home, intent.entities[0], now()))
             case "get_forecast":
-                return Speech(await weather.answer(home, intent.entities[0], arguments, now()))
+                return Speech(await weather_handlers.answer_forecast(home, intent.entities[0], arguments, now()))
             case _ if name in _HANDLERS:
                 return Speech(await _HANDLERS[name](home, name, intent))
             case _:

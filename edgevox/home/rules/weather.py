@@ -7,8 +7,8 @@ from datetime import date
 from edgevox.core.words import WEEKDAYS
 from edgevox.home.entities import House
 from edgevox.home.grammar import Calls, found, pattern, tool_call
+from edgevox.home.intents.weather_handlers import parse_period
 from edgevox.home.resolve.labels import find_place
-from edgevox.home.weather import parse_period
 
 _DAY = (
     rf"(?:(?:on |for |this |next |over |during |later |the )*(?:(?:{'|'.join(WEEKDAYS)})|tomorrow|tonight|today"

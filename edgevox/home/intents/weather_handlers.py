@@ -66,7 +66,7 @@ def parse_period(said: str, today: date) -> Period | None:
     return None
 
 
-async def answer(home: Home, weather: Entity, arguments: Mapping[str, Any], now: datetime) -> str:
+async def answer_forecast(home: Home, weather: Entity, arguments: Mapping[str, Any], now: datetime) -> str:
     """The answer to a question about the weather of a day. Raises HomeError."""
     about, said = str(arguments.get("about") or "weather"), str(arguments.get("day") or "today")
     period = parse_period(said, now.date())
