@@ -14,15 +14,15 @@ from edgevox.core.files import Folders
 from edgevox.core.hooks import Hook
 from edgevox.home import Alarms, AlarmSchedule, ConnectedHome, Timers, home_tools
 from edgevox.home.alarms.alarms import ALARMS_FILE
-from edgevox.home.alarms.scheduled import ScheduledCommands
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home
 from edgevox.home.entities import Location
-from edgevox.home.hooks import assistant_hooks
-from edgevox.home.intents.room import SpeakerRoom
 from edgevox.home.references.effects import EffectLog
+from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.speaker_room import SpeakerRoom
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
 from edgevox.tools.builtin.knowledge import knowledge_tools

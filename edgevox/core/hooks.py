@@ -12,6 +12,7 @@ Hooks are called by priority, highest first. One that fails is skipped; a failin
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,15 @@ class ToolOutcome:
     is_error: bool = False
     code: str | None = None
     is_failure: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The result as it is spoken: a sentence is a JSON string in `content`."""
+        try:
+            text = json.loads(self.content)
+        except ValueError:
+            return self.content
+        return text if isinstance(text, str) else self.content
 
 
 @dataclass(frozen=True, slots=True)

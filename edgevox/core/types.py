@@ -7,8 +7,9 @@ be cancelled between two replies, or within one where the engine allows it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -102,6 +103,9 @@ class ToolCall:
     name: str
     arguments: str
     summary: str = field(default="", compare=False)
+
+    def with_arguments(self, arguments: Mapping[str, object]) -> ToolCall:
+        return replace(self, arguments=json.dumps(arguments, ensure_ascii=False))
 
 
 @dataclass(frozen=True, slots=True)

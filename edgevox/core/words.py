@@ -38,6 +38,14 @@ SHORT_WEEKDAYS = {day[:3]: day for day in WEEKDAYS} | {
 SHORT_MONTHS = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
 
 
+def number_value(said: str) -> float | None:
+    """The value of a number in digits or words below a hundred: "2.5", "2,5", "twenty five"; None for other words."""
+    word = said.casefold().replace(" ", "-")
+    if word in NUMBER_WORDS:
+        return float(NUMBER_WORDS.index(word))
+    return float(said.replace(",", ".")) if re.fullmatch(r"\d+(?:[.,]\d+)?", said) else None
+
+
 def ordinal(number: int) -> str:
     """ "1st", "22nd", "13th"."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

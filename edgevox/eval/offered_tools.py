@@ -17,11 +17,11 @@ from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Action, Forecast, ForecastKind, ListItem
-from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.resolve.target_resolver import has_targets
+from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 

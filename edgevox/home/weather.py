@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from edgevox.core.words import NUMBER_WORDS, WEEKDAYS
+from edgevox.core.words import WEEKDAYS, number_value
 from edgevox.home.entities import Entity, Forecast, Home, HomeError
 from edgevox.home.phrasing import number, sentence, state_phrase
 
@@ -47,7 +47,7 @@ def parse_period(said: str, today: date) -> Period | None:
     if words in ("day after tomorrow", "the day after tomorrow"):
         return Period("the day after tomorrow", (today + timedelta(days=2),), is_night)
     if found := _IN_DAYS.fullmatch(words):
-        count = NUMBER_WORDS.index(found[1]) if found[1] in NUMBER_WORDS else int(found[1]) if found[1].isdigit() else 0
+        count = number_value(found[1])
         return Period(f"in {found[1]} days", (today + timedelta(days=count),)) if count else None
     if words in ("weekend", "this weekend", "the weekend"):
         saturday = today + timedelta(days=(5 - today.weekday()) % 7)

@@ -24,7 +24,7 @@ from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
-from edgevox.home.alarms.scheduled import ScheduledCommands
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.entities import ConnectedHome
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import Caller

@@ -7,8 +7,8 @@ import json
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.tool_loop import Agreement
 from edgevox.core.turn import Turn
-from edgevox.home.intents.clauses import CommandClauses
-from edgevox.home.intents.timer_rules import TimerRules
+from edgevox.home.clauses.hook import CommandClauses
+from edgevox.home.rules.timers import TimerRules
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.testing import ScriptedModel
 from edgevox.tools.policy import PendingConfirmation

@@ -192,6 +192,13 @@ def _seconds(arguments: Mapping[str, Any], prefix: str = "") -> int:
     )
 
 
+def length_slots(seconds: float, prefix: str = "") -> dict[str, int]:
+    """The slots of a duration; the inverse of `_seconds`."""
+    minutes, left = divmod(round(seconds), 60)
+    parts = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": left}
+    return {f"{prefix}{unit}": count for unit, count in parts.items() if count}
+
+
 def _left(timers: Timers, timer: Timer) -> str:
     return duration(timers.remaining_s(timer))
 
@@ -345,7 +352,7 @@ def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 
 
 def _rung(alarms: Alarms) -> tuple[Alarm, ...]:
-    """Those that ring: alarms and reminders. Schedules are answered for in edgevox.home.alarms.scheduled."""
+    """Those that ring: alarms and reminders. Schedules are answered for in edgevox.home.alarms.scheduled_commands."""
     return tuple(alarm for alarm in alarms.all() if alarm.kind != "schedule")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from edgevox.core.languages import counted, duration, listed
 from edgevox.core.types import JsonObject
 from edgevox.home.entities import Area, Entities, Entity
-from edgevox.home.intents.relative import STEP
+from edgevox.home.intents.quantities import STEP
 from edgevox.home.phrasing import brief, number, the
 
 _MAX_NAMED = 3

@@ -11,7 +11,7 @@ from edgevox.core.words import normalized_words
 from edgevox.home.colours import kelvin_of
 from edgevox.home.entities import Action, Attributes, Entities, Entity, Home, HomeError, House, Verb
 from edgevox.home.intents.list_handlers import read_list
-from edgevox.home.intents.relative import STEP, stepped
+from edgevox.home.intents.quantities import STEP, stepped
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
 from edgevox.home.resolve.target_resolver import ClarificationNeeded

@@ -17,7 +17,7 @@ from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import known_tools
-from edgevox.home.intents.relative import STEP
+from edgevox.home.intents.quantities import STEP
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
 from edgevox.home.resolve.target_resolver import (

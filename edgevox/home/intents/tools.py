@@ -15,14 +15,14 @@ from edgevox.core.types import JsonObject
 from edgevox.home import weather
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.scheduled import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
+from edgevox.home.alarms.scheduled_commands import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers, list_handlers
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
-from edgevox.home.intents.relative import STEP
+from edgevox.home.intents.quantities import STEP
 from edgevox.home.intents.resolution import (
     ENTITY_IDS,
     EXCEPT,

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from cachetools import LRUCache
 
 from edgevox.core.errors import StateError
-from edgevox.core.hooks import Hook, Run, ToolOutcome
+from edgevox.core.hooks import Hook, Run
 from edgevox.core.types import API_CLIENT, ToolCall
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timer, Timers
@@ -223,13 +223,4 @@ def _effects(run: Run, before: _Before, reversals: int) -> Iterator[Effect]:
         intent = before.intents.get(call.id)
         is_done = call.id in before.intents and not (outcome.is_error or outcome.is_failure)
         entities, choices = (intent.entities, intent.choices) if intent else ((), ())
-        yield Effect(call, entities, choices, spoken(outcome), is_done, is_reversal=place < reversals)
-
-
-def spoken(outcome: ToolOutcome) -> str:
-    """The sentence of an outcome, which the model reads as a JSON string."""
-    try:
-        text = json.loads(outcome.content)
-    except ValueError:
-        return outcome.content
-    return text if isinstance(text, str) else outcome.content
+        yield Effect(call, entities, choices, outcome.sentence, is_done, is_reversal=place < reversals)

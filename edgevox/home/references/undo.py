@@ -11,14 +11,16 @@ from typing import Any, TypeAlias
 
 from edgevox.core.languages import listed
 from edgevox.core.types import ToolCall
+from edgevox.home.alarms.alarm_handlers import length_slots
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.time_expression import PastTime
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import Entities, Entity, House
+from edgevox.home.grammar import tool_call
 from edgevox.home.phrasing import brief, sentence, the
-from edgevox.home.references.addressing import call_on
+from edgevox.home.references.calls import call_on
 from edgevox.home.references.effects import Clocks, Effect, TurnEffects
 
 _Step: TypeAlias = tuple[str, dict[str, Any]]
@@ -45,7 +47,7 @@ def reverse(turn: TurnEffects, house: House, timers: Timers, alarms: Alarms) -> 
                 case str() as problem:
                     problems.append(problem)
                 case (tool, values):
-                    calls.append(_call_of(tool, values, effect, house))
+                    calls.append(call_on(tool, effect.entities, values, house))
             continue
         problems += _lost_colours(effect)
         for before in _changed_by(effect, turn):
@@ -223,10 +225,6 @@ _SPECIAL: dict[str, Callable[[Effect], _Step | str]] = {
 }
 
 
-def _call_of(tool: str, values: dict[str, Any], effect: Effect, house: House) -> ToolCall:
-    return call_on(tool, effect.entities, values, house)
-
-
 # --- timers and alarms
 
 
@@ -236,7 +234,7 @@ def _timers_back(before: Clocks, after: Clocks, timers: Timers) -> Iterator[Tool
     running = {timer.id for timer in timers.all()}
     for key, timer in since.items():
         if key not in then and key in running:
-            yield _call("cancel_timer", _timer_slots(timer))
+            yield tool_call("cancel_timer", **_timer_slots(timer))
     for key, timer in then.items():
         if key not in since or (timer != since[key] and key in running):
             yield from _timer_back(timer, since.get(key), timers)
@@ -246,23 +244,19 @@ def _timer_back(before: Timer, now: Timer | None, timers: Timers) -> Iterator[To
     if now is None:
         if left_s := round(timers.remaining_s(before)):
             labels = {"name": before.name, "conversation_command": before.command}
-            yield _call("start_timer", _length(left_s) | {slot: label for slot, label in labels.items() if label})
+            yield tool_call(
+                "start_timer", **length_slots(left_s), **{slot: label for slot, label in labels.items() if label}
+            )
         return
     if before.is_paused != now.is_paused:
-        yield _call("pause_timer" if before.is_paused else "unpause_timer", _timer_slots(now))
+        yield tool_call("pause_timer" if before.is_paused else "unpause_timer", **_timer_slots(now))
     elif change_s := round(timers.remaining_s(now) - timers.remaining_s(before)):
         tool = "decrease_timer" if change_s > 0 else "increase_timer"
-        yield _call(tool, _length(abs(change_s)) | _timer_slots(now))
+        yield tool_call(tool, **length_slots(abs(change_s)), **_timer_slots(now))
 
 
 def _timer_slots(timer: Timer) -> dict[str, Any]:
-    return {"name": timer.name} if timer.name else _length(timer.length_s, "start_")
-
-
-def _length(seconds: int, prefix: str = "") -> dict[str, Any]:
-    minutes, seconds = divmod(seconds, 60)
-    parts = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
-    return {f"{prefix}{unit}": count for unit, count in parts.items() if count}
+    return {"name": timer.name} if timer.name else length_slots(timer.length_s, "start_")
 
 
 def _alarms_back(before: Clocks, after: Clocks, alarms: Alarms) -> tuple[list[ToolCall], list[str]]:
@@ -273,7 +267,7 @@ def _alarms_back(before: Clocks, after: Clocks, alarms: Alarms) -> tuple[list[To
     for key, alarm in since.items():
         if key not in then and key in still_set:
             name = {"name": f"{alarm.label} {alarm.kind}".strip()}
-            calls.append(_call("cancel_alarm", name if alarm.label else {"time": _when(alarm, alarms)}))
+            calls.append(tool_call("cancel_alarm", **(name if alarm.label else {"time": _when(alarm, alarms)})))
     for key, alarm in then.items():
         if since.get(key) == alarm:
             continue
@@ -281,7 +275,7 @@ def _alarms_back(before: Clocks, after: Clocks, alarms: Alarms) -> tuple[list[To
             lost.append(alarm)
             continue
         label = {"task": alarm.label} if alarm.kind == "reminder" else {"name": alarm.label} if alarm.label else {}
-        calls.append(_call("set_reminder" if alarm.kind == "reminder" else "set_alarm", {"time": when} | label))
+        calls.append(tool_call("set_reminder" if alarm.kind == "reminder" else "set_alarm", time=when, **label))
     kinds = listed(sorted({alarm.kind for alarm in lost}), "and") if lost else ""
     return calls, [f"Please set the {kinds} again yourself."] if kinds else []
 
@@ -299,7 +293,3 @@ def _reads_as(phrase: str, meant: datetime, now: datetime, alarm: Alarm) -> bool
     except (InvalidTime, PastTime):
         return False
     return abs(when.at.timestamp() - meant.timestamp()) < 60
-
-
-def _call(tool: str, arguments: dict[str, Any]) -> ToolCall:
-    return ToolCall("", tool, json.dumps(arguments, ensure_ascii=False))

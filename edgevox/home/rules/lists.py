@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Entities, House, ListItem
+from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 from edgevox.home.resolve.fuzzy import find_by_words
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
 
 Items = Callable[[str], Awaitable[tuple[ListItem, ...]]]
 
@@ -91,14 +91,14 @@ async def parse(text: str, house: House, items: Items) -> Calls:
                 return ()
             if _ANYTHING.match(said["item"]):
                 return _reading(said["list"], house)
-            return (call("list_get_items", **slots, item=without_article(said["item"])),)
+            return (tool_call("list_get_items", **slots, item=without_article(said["item"])),)
     for form in _CLEAR:
         if (said := form.match(text)) and (slots := _named(said["list"], house)):
-            return (call("list_clear", **slots),)
+            return (tool_call("list_clear", **slots),)
     for form in _CREATE:
         if said := form.match(text):
             name = said["name"].strip()
-            return (call("list_create", name="" if name.casefold() == "new" else name),)
+            return (tool_call("list_create", name="" if name.casefold() == "new" else name),)
     for tool, forms in (("list_complete_item", _TICK), ("list_remove_item", _REMOVE)):
         for form in forms:
             if said := form.match(text):
@@ -110,7 +110,7 @@ def _reading(said: str, house: House) -> Calls:
     slots = _named(said, house)
     if slots is None:
         return ()
-    return (call("get_state", **slots, domain="todo") if slots else call("list_get_items"),)
+    return (tool_call("get_state", **slots, domain="todo") if slots else tool_call("list_get_items"),)
 
 
 def _named(said: str, house: House) -> dict[str, str] | None:
@@ -145,7 +145,7 @@ async def _several(tool: str, said: str, list_said: str, house: House, items: It
     places = [_on(one, lines) for one in wanted]
     if not all(places):
         return ()
-    return tuple(call(tool, item=one, name=place) for one, place in zip(wanted, places, strict=True))
+    return tuple(tool_call(tool, item=one, name=place) for one, place in zip(wanted, places, strict=True))
 
 
 def _on(item: str, lines: dict[str, list[str]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.home.entities import House
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
+from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 
 _WHERE = r"(?: (?:in|on|from) (?P<place>(?:the |my )?[\w' -]+))?"
 _PLAYING = (
@@ -49,13 +49,13 @@ def parse(text: str, house: House) -> Calls:
             slots = _place(parts.get("player") or parts.get("place"), house)
             if slots is None or "name" in slots:
                 return ()  # the model asks for the state of a named player
-            return (call("media_get_playing", **slots),)
+            return (tool_call("media_get_playing", **slots),)
     active = [player for player in players if player.state in ("playing", "buffering", "paused")]
     if len(active) == 1:
         if _NEXT.match(text):
-            return (call("media_next"),)
+            return (tool_call("media_next"),)
         if _PREVIOUS.match(text):
-            return (call("media_previous"),)
+            return (tool_call("media_previous"),)
     if said := _ANYTHING.match(text):
         slots = _place(said["place"], house)
         if slots is None:
@@ -63,10 +63,10 @@ def parse(text: str, house: House) -> Calls:
         here = found("media_get_playing", house, **slots)
         paused = [player for player in here if player.state == "paused"]
         if len(paused) == 1:
-            return (call("media_unpause", name=paused[0].name),)
+            return (tool_call("media_unpause", name=paused[0].name),)
         if not slots and not any(player.state in ("playing", "paused", "on", "idle") for player in here):
             return ()
-        return (call("media_search_and_play", search_query="music", **slots),)
+        return (tool_call("media_search_and_play", search_query="music", **slots),)
     return ()
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from edgevox.home.entities import House
+from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 from edgevox.home.intents.handlers import mode_called, option_called
-from edgevox.home.intents.relative import STEP
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
+from edgevox.home.intents.quantities import STEP
 
 _SET = r"(?:set|switch|put|turn|change|make|move|place)"
 _MODE = (
@@ -94,7 +94,7 @@ def _climate(text: str, house: House) -> Calls:
         )
         # With a name, a mode that it does not have is answered; without one, the request may mean something else.
         if has_mode or target:
-            return (call("climate_set_mode", **slots, mode=mode),)
+            return (tool_call("climate_set_mode", **slots, mode=mode),)
     return ()
 
 
@@ -113,7 +113,7 @@ def _select(text: str, house: House) -> Calls:
             options = [str(option) for option in selectors[0].attributes.get("options", ())]
             for option in (said["option"], f"{said['option']} mode"):
                 if option_called(option, options):
-                    return (call("select_option", name=name, option=option),)
+                    return (tool_call("select_option", name=name, option=option),)
     return ()
 
 
@@ -122,7 +122,7 @@ def _fan(text: str, house: House) -> Calls:
         if said := form.match(text):
             name = f"{without_article(said['target'])}{said['place'] or ''}"
             if found("fan_set_speed", house, name=name):
-                return (call("fan_set_speed", name=name, percentage=_FAN_SPEEDS[said["speed"].casefold()]),)
+                return (tool_call("fan_set_speed", name=name, percentage=_FAN_SPEEDS[said["speed"].casefold()]),)
     return ()
 
 
@@ -135,13 +135,13 @@ def _light(text: str, house: House) -> Calls:
             amount = (said["amount"] or "").strip()
             size = "" if not amount else "large" if amount in ("much", "a lot") else "small"
             step = _STEPS_KELVIN[size] * (1 if said["tone"].casefold() in _COLDER else -1)
-            return (call("light_set_temperature", **slots, **{STEP: step}),)
+            return (tool_call("light_set_temperature", **slots, **{STEP: step}),)
     for form in _LIGHT:
         if said := form.match(text):
             slots = _lights(said.groupdict(), house)
             words = said["white"].casefold()
             white = next(name for spoken, name in _WHITES.items() if pattern(spoken).fullmatch(words))
-            return () if slots is None else (call("light_set", **slots, color=white),)
+            return () if slots is None else (tool_call("light_set", **slots, color=white),)
     return ()
 
 
@@ -166,9 +166,9 @@ def _alarm(text: str, house: House) -> Calls:
             if parts.get("mode") is None and parts.get("code") is None:
                 return ()  # the model turns it on
             mode = mode_called(parts.get("mode") or "away", ("away", "home", "night", "vacation")) or "away"
-            return (call("alarm_set_mode", mode=mode, **_code(parts.get("code"))),)
+            return (tool_call("alarm_set_mode", mode=mode, **_code(parts.get("code"))),)
     if (said := _DISARM.match(text)) and said["code"]:
-        return (call("alarm_set_mode", mode="disarmed", **_code(said["code"])),)
+        return (tool_call("alarm_set_mode", mode="disarmed", **_code(said["code"])),)
     return ()
 
 

@@ -10,51 +10,43 @@ import re
 from dataclasses import dataclass, field
 
 from edgevox.core.types import ToolCall
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import NUMBER_WORDS, number_value
 from edgevox.home.entities import Entities, Entity, House
-from edgevox.home.intents.relative import STEP
+from edgevox.home.grammar import NUMBER, Calls, found, pattern, tool_call, without_article
+from edgevox.home.intents.quantities import (
+    BRIGHTNESS,
+    LOWEST_BRIGHTNESS,
+    POSITION,
+    QUANTITIES,
+    SPEED,
+    STEP,
+    TEMPERATURE,
+    VOLUME,
+    Quantity,
+)
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place
-from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """Something that can be more or less: its tool and slot, and a small, a usual and a large step."""
-
-    tool: str
-    slot: str
-    domain: str
-    steps: tuple[float, float, float]
-
-
-_BRIGHTNESS = Quantity("light_set", "brightness", "light", (10, 20, 40))
-_WARMTH = Quantity("climate_set_temperature", "temperature", "climate", (0.5, 1, 3))
-_SPEED = Quantity("fan_set_speed", "percentage", "fan", (10, 25, 50))
-_POSITION = Quantity("set_position", "position", "cover", (10, 20, 50))
-_VOLUME = Quantity("set_volume", "volume_level", "media_player", (5, 10, 25))
-_QUANTITIES = (_BRIGHTNESS, _WARMTH, _SPEED, _POSITION, _VOLUME)
 
 # Words that name a quantity and a direction: more and less.
 _WORDS: dict[Quantity, tuple[str, str]] = {
-    _BRIGHTNESS: (
+    BRIGHTNESS: (
         r"brighter|brighten|undim|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
         r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|too harsh|not (?:so|as) bright"
         r"|blinding me|blinding",
     ),
-    _WARMTH: (
+    TEMPERATURE: (
         r"warmer|hotter|warm (?:it )?up|heat (?:it )?up|more heat(?:ing)?|too (?:cold|cool|chilly)|not so (?:cold"
         r"|cool)",
         r"cooler|colder|cool (?:it )?down|less heat(?:ing)?|too (?:warm|hot)|not (?:so|as|that) (?:warm|hot)",
     ),
-    _SPEED: (r"faster", r"slower|slow"),
-    _VOLUME: (
+    SPEED: (r"faster", r"slower|slow"),
+    VOLUME: (
         r"louder|more volume|more sound|too quiet|can(?:'t|not) hear",
         r"quieter|softer|less volume|less loud|less noise|too loud|too noisy|not (?:so|as|that) loud",
     ),
 }  # fmt: skip
 _PART = {
-    _BRIGHTNESS: r"brightness", _WARMTH: r"temperature", _SPEED: r"speed", _VOLUME: r"volume|sound level|sound",
+    BRIGHTNESS: r"brightness", TEMPERATURE: r"temperature", SPEED: r"speed", VOLUME: r"volume|sound level|sound",
 }  # fmt: skip
 _VERBS_UP = r"raise|increase|lift|boost|bump|nudge|crank|pump|up"
 _VERBS_DOWN = r"lower|decrease|reduce|drop|knock|soften|down|halve"
@@ -63,7 +55,7 @@ _DOWN = pattern(rf"\b(?:(?:{_VERBS_DOWN})(?: down)?|lower|down)\b")
 _OPEN, _CLOSE = pattern(r"\b(?:open|wider)\b"), pattern(r"\b(?:close|closed|shut|draw)\b")
 _MORE, _LESS = pattern(r"\b(?:more|further)\b"), pattern(r"\bless\b|(?<=percent) off\b")
 
-_NUMBER = rf"(?P<number>\d+(?:\.\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))}|a couple of|a few|an?)"
+_NUMBER = rf"(?P<number>{NUMBER}|a couple of|a few|an?)"
 _UNIT = r"(?:%|percent|per cent|percentage points?|degrees?(?: celsius| fahrenheit)?)"
 _END = pattern(
     r"\b(?:all the way|to the (?:max(?:imum)?|full|top|lowest|minimum|min|end|limit)|to (?:max(?:imum)?|min"
@@ -120,7 +112,7 @@ _OTHER_COMMAND = pattern(
     r"|put|run|"
     r"shut|cancel|show|read|leave|keep|clean)\b(?! it (?:up|down)$)"
 )
-_ADJECTIVES = {"bright": _BRIGHTNESS, "loud": _VOLUME, "fast": _SPEED, "quick": _SPEED, "open": _POSITION}
+_ADJECTIVES = {"bright": BRIGHTNESS, "loud": VOLUME, "fast": SPEED, "quick": SPEED, "open": POSITION}
 _LEAST = ("lowest", "minimum", "min")
 _THAT_ARE_ON = pattern(r"\b(?:every|all|all the|the) lights? (?:that|which)(?: is| are|'s) on\b")
 _TAKE_OFF = pattern(r"^(?:take|knock|shave) (.+?(?:percent|degrees?)) off\b")
@@ -136,7 +128,6 @@ _WISH = pattern(
     r"(?:were|was|could be|would be) "
 )
 _MAX_CLAUSES = 3
-_LOWEST_BRIGHTNESS = 5
 _LARGE_STEP = 2
 
 
@@ -164,7 +155,7 @@ class Change:
             step = self.count if self.count is not None else quantity.steps[self.size]
             after = before + (step if self.is_more else -step)
         bounded = min(high, max(low, after))
-        return bounded if quantity is _WARMTH else round(bounded)
+        return bounded if quantity is TEMPERATURE else round(bounded)
 
 
 @dataclass(slots=True)
@@ -215,11 +206,11 @@ def _parse_clause(text: str, others: list[str], house: House) -> Calls | str:
     if named:
         clause.takes(_MORE)
     part = _part(clause) or _ADJECTIVES.get(clause.adjective)
-    quantity = quantity or part or (_WARMTH if "degree" in text else None)
+    quantity = quantity or part or (TEMPERATURE if "degree" in text else None)
     rest = without_article(" ".join(_FILLERS.sub(" ", clause.text).split()))
     targets = _targets(rest, others, quantity, house)
     entities, quantity = targets.entities, targets.quantity
-    if quantity is _VOLUME and not (entities or rest or amount.is_end or amount.factor) and _has(house, "media_player"):
+    if quantity is VOLUME and not (entities or rest or amount.is_end or amount.factor) and _has(house, "media_player"):
         # The resolver asks which player, or says that none is playing.
         return _volume_step(Change(bool(is_more), count=amount.count, size=amount.size), {})
     if quantity is None or not entities:
@@ -232,7 +223,7 @@ def _parse_clause(text: str, others: list[str], house: House) -> Calls | str:
     )  # fmt: skip
     if amount.factor is not None and amount.count == -1:  # a share: "a third dimmer"
         change = Change(change.is_more, factor=1 + amount.factor if change.is_more else 1 - amount.factor)
-    if quantity is _POSITION and not (change.is_end or _is_partial(text)):
+    if quantity is POSITION and not (change.is_end or _is_partial(text)):
         return ()  # "raise the blinds" opens them
     return _calls(change, quantity, targets, house)
 
@@ -266,11 +257,7 @@ def _amount(clause: _Clause) -> Change | None:
 
 
 def _number(word: str) -> float:
-    if word in ("a", "an"):
-        return 1
-    if word in ("a couple of", "a few"):
-        return 2 if word == "a couple of" else 3
-    return float(NUMBER_WORDS.index(word) if word in NUMBER_WORDS else word)
+    return {"a": 1, "an": 1, "a couple of": 2, "a few": 3}.get(word) or number_value(word) or 0
 
 
 def _named_quantity(clause: _Clause) -> tuple[Quantity, bool] | None:
@@ -319,7 +306,7 @@ class _Targets:
 def _targets(rest: str, others: list[str], quantity: Quantity | None, house: House) -> _Targets:
     """The targets of a change; none where a word is left over."""
     if rest:
-        for candidate in (quantity,) if quantity else _QUANTITIES:
+        for candidate in (quantity,) if quantity else QUANTITIES:
             place = find_place(house, rest)
             slots = {"area": rest} if place else {"name": rest}
             if entities := _fitting(candidate, found(candidate.tool, house, **slots), has_name=not place):
@@ -332,7 +319,7 @@ def _targets(rest: str, others: list[str], quantity: Quantity | None, house: Hou
         slots = {"name": without_article(mentioned)}
         if mentioned and (entities := _fitting(quantity, found(quantity.tool, house, **slots))):
             return _Targets(entities, quantity, slots)
-    if quantity is _SPEED:
+    if quantity is SPEED:
         return _Targets()
     everything = tuple(entity for entity in house.entities if entity.domain == quantity.domain)
     return _Targets(_fitting(quantity, everything, has_name=False), quantity)
@@ -341,33 +328,33 @@ def _targets(rest: str, others: list[str], quantity: Quantity | None, house: Hou
 def _fitting(quantity: Quantity, entities: Entities, *, has_name: bool = True) -> Entities:
     """The entities with this quantity; of unnamed or several lights those that are on, of players the active one."""
     fitting = tuple(entity for entity in entities if entity.domain == quantity.domain)
-    if quantity is _BRIGHTNESS and (not has_name or len(fitting) > 1):
+    if quantity is BRIGHTNESS and (not has_name or len(fitting) > 1):
         return tuple(light for light in fitting if light.state == "on")
-    if quantity is _VOLUME and len(fitting) > 1:
+    if quantity is VOLUME and len(fitting) > 1:
         fitting = tuple(player for player in fitting if player.state in ("playing", "buffering"))
-    if quantity in (_VOLUME, _WARMTH) and len(fitting) > 1:
+    if quantity in (VOLUME, TEMPERATURE) and len(fitting) > 1:
         return ()
     return fitting
 
 
 def _limits(quantity: Quantity, entity: Entity) -> tuple[float, float]:
-    if quantity is _WARMTH:
+    if quantity is TEMPERATURE:
         return entity.attributes.get("min_temp") or 7, entity.attributes.get("max_temp") or 35
-    return (_LOWEST_BRIGHTNESS if quantity is _BRIGHTNESS else 0), 100
+    return (LOWEST_BRIGHTNESS if quantity is BRIGHTNESS else 0), 100
 
 
 def _calls(change: Change, quantity: Quantity, targets: _Targets, house: House) -> Calls | str:
     entities, said = targets.entities, targets.said
     off = [entity for entity in entities if entity.state in ("off", "standby")]
-    if quantity is not _WARMTH and len(off) == len(entities) and (not change.is_more or quantity is _VOLUME):
+    if quantity is not TEMPERATURE and len(off) == len(entities) and (not change.is_more or quantity is VOLUME):
         return sentence(f"{the(entities[0])} is off") if len(entities) == 1 else "They are off."
     if len(entities) > 1 and not change.is_end and change.factor is None:
         return _stepped_together(change, quantity, entities)
-    if quantity is _VOLUME and change.factor is None and not change.is_end:
+    if quantity is VOLUME and change.factor is None and not change.is_end:
         return _volume_step(change, said)
     is_named = "name" in said and found(quantity.tool, house, **said) == entities
     if len(entities) == 1 and is_named and (value := change.applied(quantity, entities[0])) is not None:
-        return (call(quantity.tool, **said, **{quantity.slot: value}),)
+        return (tool_call(quantity.tool, **said, **{quantity.slot: value}),)
     return tuple(_call(change, quantity, entity, house) for entity in entities)
 
 
@@ -375,20 +362,20 @@ def _volume_step(change: Change, said: dict[str, str]) -> Calls:
     """A step as the model writes it; only an amount or "much louder" is a number."""
     step: object = "up" if change.is_more else "down"
     if change.count is not None or change.size == _LARGE_STEP:
-        size = round(change.count if change.count is not None else _VOLUME.steps[change.size])
+        size = round(change.count if change.count is not None else VOLUME.steps[change.size])
         step = size if change.is_more else -size
-    return (call("set_volume_relative", **said, volume_step=step),)
+    return (tool_call("set_volume_relative", **said, volume_step=step),)
 
 
 def _stepped_together(change: Change, quantity: Quantity, entities: Entities) -> Calls:
     """One call for several entities, each of which changes from its own value."""
     step = change.count if change.count is not None else quantity.steps[change.size]
     value = change.applied(quantity, entities[0])
-    names = {"name": "all lights"} if quantity is _BRIGHTNESS else {"domain": quantity.domain}
+    names = {"name": "all lights"} if quantity is BRIGHTNESS else {"domain": quantity.domain}
     areas = {entity.area for entity in entities}
     area = {"area": entities[0].area} if len(areas) == 1 and entities[0].area else {}
     values = {quantity.slot: 0 if value is None else value, STEP: step if change.is_more else -step}
-    return (call(quantity.tool, **names, **area, **values),)
+    return (tool_call(quantity.tool, **names, **area, **values),)
 
 
 def _call(change: Change, quantity: Quantity, entity: Entity, house: House) -> ToolCall:
@@ -399,5 +386,5 @@ def _call(change: Change, quantity: Quantity, entity: Entity, house: House) -> T
     value = change.applied(quantity, entity)
     if value is None:  # the handler says that the value is not known
         step = change.count if change.count is not None else quantity.steps[change.size]
-        return call(quantity.tool, **slots, **{quantity.slot: 0, STEP: step if change.is_more else -step})
-    return call(quantity.tool, **slots, **{quantity.slot: value})
+        return tool_call(quantity.tool, **slots, **{quantity.slot: 0, STEP: step if change.is_more else -step})
+    return tool_call(quantity.tool, **slots, **{quantity.slot: value})

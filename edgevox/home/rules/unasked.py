@@ -11,9 +11,8 @@ from typing import ClassVar
 
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
+from edgevox.home.grammar import ACTIONS, pattern
 from edgevox.home.intents.catalogue import known_tools
-from edgevox.home.intents.time_clauses import ACTIONS
-from edgevox.home.rules.reading import pattern
 
 LEFT = "All right, I'll leave it as it is."
 ASKS = "I left everything as it is; please tell me if I should change something."

@@ -6,8 +6,8 @@ from datetime import date
 
 from edgevox.core.words import WEEKDAYS
 from edgevox.home.entities import House
+from edgevox.home.grammar import Calls, found, pattern, tool_call
 from edgevox.home.resolve.labels import find_place
-from edgevox.home.rules.reading import Calls, call, found, pattern
 from edgevox.home.weather import parse_period
 
 _DAY = (
@@ -81,7 +81,7 @@ def parse(text: str, house: House, today: date) -> Calls:
     is_later = _LATER.search(text) is not None and about != "weather"
     if period.words == "today" and not (is_later or (about == "rain" and _NEEDS.match(text))):
         return ()
-    return (call("get_forecast", day=said, about=about),)
+    return (tool_call("get_forecast", day=said, about=about),)
 
 
 def asks_about_elsewhere(text: str, house: House, today: date) -> bool:

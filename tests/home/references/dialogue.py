@@ -10,9 +10,9 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.tool_loop import Agreement
 from edgevox.core.hooks import Hook
 from edgevox.core.turn import Turn
-from edgevox.home.intents.clauses import CommandClauses
+from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.references.effects import EffectLog, EffectRecorder
-from edgevox.home.references.references import References
+from edgevox.home.references.hook import References
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.home.references.forms import Also, Correct, parse_form
+from edgevox.home.references.form_parser import parse_form
+from edgevox.home.references.forms import Also, Correct
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.home.intents.room import SpeakerRoom
+from edgevox.home.rules.speaker_room import SpeakerRoom
 from tests.home.conftest import Bench
 from tests.home.references.dialogue import Dialogue, turn_off, turn_on
 

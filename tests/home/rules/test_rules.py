@@ -9,10 +9,9 @@ import pytest
 from edgevox.agents import AgentResult, Agreement, LLMAgent
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
-from edgevox.home.hooks import assistant_hooks
 from edgevox.home.intents.catalogue import catalogue, rule_catalogue
 from edgevox.home.references.effects import EffectLog
-from edgevox.home.rules.contradictions import corrected
+from edgevox.home.rules.hooks import assistant_hooks, corrected_call
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
 from tests.home.conftest import Bench
@@ -259,19 +258,19 @@ async def test_a_bare_kind_is_asked_about_and_does_not_mean_all(talk: Talk) -> N
 
 def test_one_state_for_two_things_is_not_reversed_for_the_second() -> None:
     first, second = ToolCall("1", "turn_off", '{"name": "tv"}'), ToolCall("2", "turn_on", '{"name": "desk lamp"}')
-    meant = corrected("tv off and the desk lamp while you're at it", second, [first])
+    meant = corrected_call("tv off and the desk lamp while you're at it", second, [first])
     assert meant is not None
     assert (meant.name, meant.arguments) == ("turn_off", second.arguments)
-    assert corrected("tv off and desk lamp on", second, [first]) is None
-    assert corrected("close the blinds and turn on the desk lamp", second, [first]) is None
+    assert corrected_call("tv off and desk lamp on", second, [first]) is None
+    assert corrected_call("close the blinds and turn on the desk lamp", second, [first]) is None
 
 
 def test_one_light_without_a_name_does_not_mean_all_lights() -> None:
     every_light = ToolCall("", "turn_on", '{"domain": "light"}')
-    meant = corrected("open the garage door and switch the light on in there", every_light, [])
+    meant = corrected_call("open the garage door and switch the light on in there", every_light, [])
     assert meant is not None
     assert meant.arguments == '{"name": "light"}'
-    assert corrected("turn on all the lights", every_light, []) is None
+    assert corrected_call("turn on all the lights", every_light, []) is None
 
 
 async def test_a_door_that_is_secured_is_not_unlocked_for_an_off_said_before(bench: Bench) -> None:

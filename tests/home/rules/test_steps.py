@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from edgevox.home.grammar import plain_request
 from edgevox.home.rules import steps
-from edgevox.home.rules.reading import plain_request
 from tests.home.conftest import Bench
 
 LAMP, TV, FAN, BLINDS = "light.living_room", "media_player.tv", "fan.bedroom", "cover.living_room_blinds"

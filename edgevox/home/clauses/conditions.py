@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from edgevox.core.languages import listed
-from edgevox.core.words import NUMBER_WORDS
+from edgevox.core.words import number_value
 from edgevox.home.alarms.watches import DONE, Condition, measured
 from edgevox.home.entities import Entities, Entity, HomeError, House
-from edgevox.home.intents.relative import POLITE, pattern
-from edgevox.home.intents.time_clauses import ACTIONS
+from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, pattern
 from edgevox.home.phrasing import is_are, knows_state, number, the
 from edgevox.home.resolve.labels import entities_at, find_place
 from edgevox.home.resolve.target_resolver import Slots, find_entities, resolve_targets, single_entity
@@ -101,13 +100,11 @@ _RAIN = pattern(r"^it (?:rains|is raining|starts raining|starts to rain|begins t
 
 # --- limits
 
-_NUMBERS = {word.replace("-", " "): value for value, word in enumerate(NUMBER_WORDS)}
-_NUMBER = rf"(?:minus )?(?:\d+(?:[.,]\d+)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _BELOW = r"(?:down )?(?:to )?(?:below|under|beneath|less than|lower than|colder than|cooler than)"
 _ABOVE = r"(?:up )?(?:to )?(?:above|over|more than|higher than|warmer than|hotter than)"
 _LIMIT = pattern(
     rf"^(?P<subject>.+?) (?:gets?|is|are|drops?|falls?|goes|sinks?|rises?|climbs?|becomes?|exceeds|reaches|it's) ?"
-    rf"(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE})|(?P<at>to|at))? ?(?P<number>{_NUMBER})"
+    rf"(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE})|(?P<at>to|at))? ?(?P<minus>minus )?(?P<number>{NUMBER})"
     r"(?: ?(?:degrees?|°|percent|%)(?: ?(?:celsius|fahrenheit|c|f))?)?"
     r"(?P<place> (?:in|at|on|outside|inside|outdoors).*)?$"
 )
@@ -259,7 +256,7 @@ def _motion_sensors(house: House, said: str | None) -> Entities:
 
 def _limit(found: re.Match[str], text: str, house: House) -> Condition:
     entity = _measuring(f"{found['subject']}{found['place'] or ''}", house)
-    value = _value(found["number"])
+    value = (number_value(found["number"]) or 0.0) * (-1 if found["minus"] else 1)
     is_below = bool(found["below"]) or (not found["above"] and _FALLS.search(text) is not None)
     kind = entity.device_class or ""
     unit = " degrees" if kind == "temperature" or entity.domain in ("climate", "weather") else ""
@@ -292,10 +289,3 @@ def _measuring(said: str, house: House) -> Entity:
         slots = Slots(area=place or None, device_class="humidity")
         return single_entity(find_entities(house, slots, ("sensor",)), house)
     return single_entity(resolve_targets("climate_get_temperature", {"area": place} if place else {}, house), house)
-
-
-def _value(said: str) -> float:
-    text = said.casefold().replace(",", ".")
-    sign = -1.0 if text.startswith("minus ") else 1.0
-    text = text.removeprefix("minus ").replace("-", " ")
-    return sign * (float(text) if text[0].isdigit() else float(_NUMBERS[text]))

@@ -1,9 +1,23 @@
-"""The hook that makes calls of the rules, without asking the model."""
+"""The hooks of the assistant in the order in which they run, and the one that makes the calls of the rules.
+
+A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
+calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
+
+1. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
+2. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
+3. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
+4. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
+5. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
+6. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
+7. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
+8. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
+9. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
@@ -11,13 +25,38 @@ from typing import ClassVar
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
+from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.timers import Timers
+from edgevox.home.alarms.watches import Watches
+from edgevox.home.clauses.hook import CommandClauses
+from edgevox.home.clauses.parser import Clauses
 from edgevox.home.entities import Home, HomeError
+from edgevox.home.grammar import pattern, plain_request
 from edgevox.home.intents.catalogue import known_tools
-from edgevox.home.intents.clauses import Clauses, CommandClauses
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.rules import contradictions, levels, lists, media, modes, movement, partway, steps, weather
-from edgevox.home.rules.reading import plain_request
+from edgevox.home.references.effects import EffectLog, EffectRecorder
+from edgevox.home.references.hook import References
+from edgevox.home.rules import devices, lists, media, modes, steps, weather
+from edgevox.home.rules.timers import TimerRules
+from edgevox.home.rules.unasked import NothingAsked
+from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools.executor import ToolExecutor
+
+
+def assistant_hooks(
+    executor: ToolExecutor, home: Home, timers: Timers, alarms: Alarms, watches: Watches, effects: EffectLog
+) -> tuple[Hook, ...]:
+    """Return the hooks for the tools of `executor`, which act on this home; `alarms.now` is the local time."""
+    recent = (effects, executor, home.house, timers, alarms)
+    return (
+        *default_slm_hooks(executor.registry.only_reads),
+        TimerRules(timers, alarms, watches),
+        References(*recent),
+        NothingAsked(),
+        CommandClauses(executor, home.house, timers, alarms),
+        HomeRules(executor, home, alarms.now),
+        EffectRecorder(*recent),
+    )
 
 
 class HomeRules(Hook):
@@ -37,7 +76,7 @@ class HomeRules(Hook):
         try:
             house = self._home.house()
             # "Open the blinds a quarter" is a position, and no step from the present one.
-            if not (clauses.problem or clauses.excepted) and (part := partway.parse(text, house)):
+            if not (clauses.problem or clauses.excepted) and (part := devices.parse_partway(text, house)):
                 return Calls(part)
             # "Raise the thermostat by two" as a whole is a change, and no command for two o'clock.
             if changed := steps.parse(plain_request(run.text), house):
@@ -57,8 +96,7 @@ class HomeRules(Hook):
             if not self._has_other_weather and weather.asks_about_elsewhere(text, house, self._now().date()):
                 return Answer(weather.NOT_HERE)
             calls = (
-                movement.parse(text, house)
-                or levels.parse(text, house)
+                devices.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())
@@ -80,7 +118,7 @@ class HomeRules(Hook):
         if call.name != "get_weather":
             noted = run.notes.setdefault(self.name, [])  # the calls are corrected before the first one is made
             earlier = noted if isinstance(noted, list) else []
-            changed = contradictions.corrected(run.text, call, earlier)
+            changed = corrected_call(run.text, call, earlier)
             if changed and changed.name != call.name and not self._is_switched(changed):
                 changed = None  # the opposite of "secure the door" would unlock it
             earlier.append(changed or call)
@@ -93,13 +131,13 @@ class HomeRules(Hook):
             return None
         slots = {slot: value for slot, value in json.loads(call.arguments).items() if slot == "name"}
         arguments = {**json.loads(asked[0].arguments), **slots}
-        return ToolCall(call.id, asked[0].name, json.dumps(arguments, ensure_ascii=False))
+        return replace(asked[0], id=call.id).with_arguments(arguments)
 
     def _is_switched(self, call: ToolCall) -> bool:
         """Whether a call acts only on things that are simply on or off."""
         resolution = self._executor.resolve(call).resolution
         entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
-        return bool(entities) and all(entity.domain in contradictions.SWITCHED for entity in entities)
+        return bool(entities) and all(entity.domain in _SWITCHED for entity in entities)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         """Answer a question about a level, where the tool tells only whether something is on."""
@@ -107,5 +145,38 @@ class HomeRules(Hook):
             return None
         resolution = self._executor.resolve(call).resolution
         entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
-        answer = levels.level_answer(plain_request(run.text), entities[0]) if len(entities) == 1 else ""
+        answer = devices.level_answer(plain_request(run.text), entities[0]) if len(entities) == 1 else ""
         return Answer(answer) if answer else None
+
+
+# --- calls of the model that contradict the words of the command
+
+_SWITCHED = frozenset({"light", "switch", "fan", "media_player", "input_boolean", "humidifier"})
+_OPPOSITE = {"turn_on": "turn_off", "turn_off": "turn_on"}
+# Words that ask for a state. "On" is also a preposition, so it counts only where no name follows.
+_ASKS = {
+    "turn_on": pattern(
+        r"\bon\b(?! (?:the|my|our|a|an)\b)|\b(?:turn|switch|put) on\b|\b(?:open|start|play|activate|lock)\b"
+    ),
+    "turn_off": pattern(r"\b(?:off|close|shut|stop|deactivate|unlock|kill)\b"),
+}
+_ONE_LIGHT = pattern(r"\b(?:the|that|this) light\b|^light\b")
+_SEVERAL = pattern(r"\b(?:lights|lamps|all|every\w*|both|whole|everything|house)\b")
+
+
+def corrected_call(text: str, call: ToolCall, earlier: Sequence[ToolCall]) -> ToolCall | None:
+    """The call that was meant, or None if this one fits the words. `earlier` are the calls of the same command."""
+    if call.name not in _OPPOSITE:
+        return None
+    opposite = _OPPOSITE[call.name]
+    # "The coffee maker off, and the lamp while you are at it": the one state that is said is for both.
+    is_second = any(other.name == opposite for other in earlier)
+    if is_second and _ASKS[opposite].search(text) and not _ASKS[call.name].search(text):
+        return replace(call, name=opposite)
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    if arguments == {"domain": "light"} and _ONE_LIGHT.search(text) and not _SEVERAL.search(text):
+        return replace(call, arguments=json.dumps({"name": "light"}))
+    return None

@@ -8,7 +8,8 @@ import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.home import HomeError, House, home_tools
-from edgevox.home.intents.clauses import Clauses, CommandClauses, parse_clauses
+from edgevox.home.clauses.hook import CommandClauses
+from edgevox.home.clauses.parser import Clauses, parse_clauses
 from edgevox.testing import ScriptedModel
 from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Bench

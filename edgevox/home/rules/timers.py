@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
@@ -17,13 +16,13 @@ from edgevox.core.hooks import Calls, Hook, Run
 from edgevox.core.types import Message, ToolCall
 from edgevox.home.alarms.alarm_handlers import TIMER_ID, label_words
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.scheduled import ScheduledCommands
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
+from edgevox.home.clauses.times import split_time
 from edgevox.home.entities import HomeError
-from edgevox.home.intents.relative import POLITE, pattern
-from edgevox.home.intents.time_clauses import ACTIONS, split_time
+from edgevox.home.grammar import ACTIONS, POLITE, pattern, tool_call
 
 _END = r"(?: please| again| now| for me)*$"
 _IT = r"(?:it|that|that one|this one|the timer|that timer|this timer|my timer)"
@@ -183,7 +182,7 @@ class TimerRules(Hook):
         if not _CUT.match(rest):
             return None
         task = f"{task}{self._without_time(rest)}"
-        return replace(call, arguments=json.dumps({**arguments, "task": task}, ensure_ascii=False))
+        return call.with_arguments({**arguments, "task": task})
 
     def _without_time(self, rest: str) -> str:
         """The rest of a task, up to the time after it."""
@@ -198,7 +197,7 @@ class TimerRules(Hook):
         if not (found := _ALL.match(text)):
             return None
         kind = found["kind"].casefold()
-        return _call("cancel_all_timers") if kind == "timer" else _call("cancel_alarm", name=f"all {kind}s")
+        return tool_call("cancel_all_timers") if kind == "timer" else tool_call("cancel_alarm", name=f"all {kind}s")
 
     def _several_timers(self, text: str) -> tuple[ToolCall, ...]:
         """ "Two timers: five minutes for the tea and eight for the eggs"."""
@@ -212,25 +211,25 @@ class TimerRules(Hook):
             length = self._length(said if _UNIT.search(said) else f"{said} {units[-1]}") if part and units else {}
             if not part or not length:
                 return ()
-            calls.append(_call("start_timer", **length, name=part["name"]))
+            calls.append(tool_call("start_timer", **length, name=part["name"]))
         return tuple(calls) if len(calls) > 1 else ()
 
     def _about_named(self, text: str) -> ToolCall | None:
         """What is left of a timer that is called so, or to cancel what is no longer needed."""
         for form in _LEFT:
             if (found := form.match(text)) and self._has_timer(found["name"]):
-                return _call("timer_status", name=found["name"])
+                return tool_call("timer_status", name=found["name"])
         if not (found := _NEVER_MIND.match(text)):
             return None
         name, kind = found["before"] or found["after"] or "", found["kind"].casefold()
         if kind == "timer":
-            return _call("cancel_timer", **({"name": name} if name else {})) if self._has_timer(name) else None
+            return tool_call("cancel_timer", **({"name": name} if name else {})) if self._has_timer(name) else None
         if not any(alarm.kind == kind for alarm in self._alarms.all()):
             return None
         with suppress(HomeError):
             parse_time(name, self._alarms.now())
-            return _call("cancel_alarm", name=kind, time=name)
-        return _call("cancel_alarm", name=f"{name} {kind}".strip())
+            return tool_call("cancel_alarm", name=kind, time=name)
+        return tool_call("cancel_alarm", name=f"{name} {kind}".strip())
 
     def _has_timer(self, name: str) -> bool:
         wanted = set(label_words(name))
@@ -241,7 +240,7 @@ class TimerRules(Hook):
         if not (found := _REPEATED_ALARM.match(text)):
             return None
         said = f"{found['days']} {found['time']}"
-        return _call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
+        return tool_call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
 
     # --- scheduled commands
 
@@ -258,12 +257,12 @@ class TimerRules(Hook):
             if _RINGING.search(about) or (about and not words):
                 continue  # "when does my alarm go off"
             if self._scheduled.matching(words):
-                return _call("alarm_status", name=f"schedules {about}".rstrip())
+                return tool_call("alarm_status", name=f"schedules {about}".rstrip())
         return None
 
     def _about_schedules(self, text: str) -> ToolCall | None:
         if _LIST.match(text):
-            return _call("alarm_status", name="schedules")
+            return tool_call("alarm_status", name="schedules")
         if found := _CANCEL_SCHEDULES.match(text):
             wanted = label_words(found["name"] or found["thing"] or "")
             if not wanted and _OWN_CALENDAR.search(text):
@@ -275,16 +274,16 @@ class TimerRules(Hook):
                 if found["all"] and not wanted
                 else f"schedule {found['name'] or found['thing'] or ''}".rstrip()
             )
-            return _call("cancel_alarm", name=which) if self._scheduled.all() else None
+            return tool_call("cancel_alarm", name=which) if self._scheduled.all() else None
         if found := _DO_NOT.match(text):
             said = self._unwanted(found["command"])
             if said and (self._scheduled.matching(label_words(said)) or _CANCEL_DOING.match(text)):
-                return _call("cancel_alarm", name=f"schedule {said}")
+                return tool_call("cancel_alarm", name=f"schedule {said}")
         if found := _AFTER_ALL.match(text):
             against = _REVERSED.get(found["state"].casefold(), set())
             matching = self._scheduled.matching(label_words(found["thing"]))
             if any(not against or against & set(one.text.casefold().split()) for one in matching):
-                return _call("cancel_alarm", name=f"schedule {found['thing']}")
+                return tool_call("cancel_alarm", name=f"schedule {found['thing']}")
         return None
 
     def _unwanted(self, command: str) -> str:
@@ -305,16 +304,16 @@ class TimerRules(Hook):
             which = label_words(found["which"] or "")
             named = [timer.id for timer in self._timers.all() if which and label_words(timer.called) == which]
             timer_id = named[0] if len(named) == 1 else timer_id
-            return _call("start_timer", name=found["name"], **{TIMER_ID: timer_id}) if timer_id else None
+            return tool_call("start_timer", name=found["name"], **{TIMER_ID: timer_id}) if timer_id else None
         if not timer_id:
             return None
         for forms, tool in ((_LONGER, "increase_timer"), (_SHORTER, "decrease_timer")):
             for form in forms:
                 if (found := form.match(text)) and (length := self._length(found["length"])):
-                    return _call(tool, **length, **{TIMER_ID: timer_id})
+                    return tool_call(tool, **length, **{TIMER_ID: timer_id})
         if _PAUSE.match(text):
-            return _call("pause_timer", **{TIMER_ID: timer_id})
-        return _call("unpause_timer", **{TIMER_ID: timer_id}) if _RESUME.match(text) else None
+            return tool_call("pause_timer", **{TIMER_ID: timer_id})
+        return tool_call("unpause_timer", **{TIMER_ID: timer_id}) if _RESUME.match(text) else None
 
     def _timer_id(self, last_calls: Sequence[ToolCall]) -> str:
         """The timer that the last turn was about, or ""."""
@@ -332,11 +331,11 @@ class TimerRules(Hook):
     def _cancel_last(self, last_calls: Sequence[ToolCall]) -> ToolCall | None:
         """Cancel what the last turn set: a timer, an alarm, a reminder or a scheduled command."""
         if timer_id := self._timer_id(last_calls):
-            return _call("cancel_timer", **{TIMER_ID: timer_id})
+            return tool_call("cancel_timer", **{TIMER_ID: timer_id})
         for call in last_calls:
             if call.name in ("set_alarm", "set_reminder"):
                 latest = self._watches.all()[-1:] if "watch" in json.loads(call.arguments) else self._alarms.latest()
-                return _call("cancel_alarm", **{TIMER_ID: latest[0].id}) if latest else None
+                return tool_call("cancel_alarm", **{TIMER_ID: latest[0].id}) if latest else None
         return None
 
     def _length(self, said: str) -> dict[str, int]:
@@ -356,7 +355,3 @@ def _last_calls(past: Sequence[Message]) -> list[ToolCall]:
             break
         calls = [*message.tool_calls, *calls]
     return calls
-
-
-def _call(tool: str, **arguments: object) -> ToolCall:
-    return ToolCall("", tool, json.dumps(arguments, ensure_ascii=False))

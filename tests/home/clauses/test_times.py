@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from edgevox.home.alarms.sun import SunTimes
-from edgevox.home.intents.clauses import parse_clauses
-from edgevox.home.intents.time_clauses import split_time
+from edgevox.home.clauses.parser import parse_clauses
+from edgevox.home.clauses.times import split_time
 
 NOW = datetime(2026, 3, 11, 10, 0, tzinfo=UTC)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from edgevox.core.errors import StateError
@@ -67,7 +66,7 @@ class SpeakerRoom(Hook):
         found = resolved_targets(call.name, here, house)
         if not found or not _is_meant(call.name, found):
             return None
-        return replace(call, arguments=json.dumps(here, ensure_ascii=False))
+        return call.with_arguments(here)
 
 
 def _names_no_place(tool: str, arguments: Mapping[str, Any]) -> bool:

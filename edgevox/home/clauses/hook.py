@@ -1,4 +1,4 @@
-"""Handles the clauses of a command that the tools have no slot for: exceptions, times, durations, conditions.
+"""Applies the clauses of a command to the calls of the model.
 
 The model reads the plain command ("turn off all the lights") and the hook applies the clause ("except the kitchen",
 "at ten", "for five minutes") to its calls. A clause that cannot be applied refuses the call: ignoring it would do what
@@ -11,8 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import cache
 from typing import ClassVar
 
@@ -21,224 +20,37 @@ from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.core.words import normalized_words
-from edgevox.home.alarms.alarm_handlers import RUNS
+from edgevox.home.alarms.alarm_handlers import RUNS, length_slots
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.scheduled import WATCH
-from edgevox.home.alarms.sun import SunTimes
+from edgevox.home.alarms.scheduled_commands import WATCH
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Condition, WatchKind
+from edgevox.home.clauses.conditions import ConditionalRequest, resolve_condition
+from edgevox.home.clauses.parser import MAX_COMMAND_CHARS, REST_OF, SECOND_ACTION, Clauses, parse_clauses
+from edgevox.home.clauses.relative import parse_relative
+from edgevox.home.clauses.times import NAMES_SUN, OTHER_REPEAT
 from edgevox.home.entities import HomeError, House
+from edgevox.home.grammar import POLITE, pattern, tool_call
 from edgevox.home.intents.catalogue import known_tools
-from edgevox.home.intents.conditions import ConditionalRequest, resolve_condition, split_condition
-from edgevox.home.intents.relative import POLITE, STEP, RelativeChange, parse_relative, pattern, stepped
+from edgevox.home.intents.quantities import STEP, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
-from edgevox.home.intents.time_clauses import (
-    ACTIONS,
-    LEADS_WITH_ACTION,
-    NAMES_SUN,
-    OTHER_REPEAT,
-    split_length,
-    split_time,
-)
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import excepted_entities
 from edgevox.tools.executor import ToolExecutor
 
-_POLITE_START = pattern(rf"^{POLITE}")
 _STOP = pattern(rf"^{POLITE}stop\b")
-_ENDS_IN_STATE = pattern(r" (?:on|off)$")
-# "everything off in the kitchen", "lights out everywhere"
-_NAMES_STATE = pattern(
-    r"^(?!(?:i|we|you|they|let|may)\b)[\w' -]+? (?:on|off|out|open|closed|shut|up|down)"
-    r"(?:,? (?:please|(?:in|on|at) (?:the |my |our )?[\w' -]+|upstairs|downstairs|everywhere|outside|inside))*$"
-)
-_ONLY_IF = pattern(rf"^{POLITE}only (?={ACTIONS}\b)")
-_QUESTION = pattern(
-    rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
-    r"add|play|say|announce|broadcast)\b"
-)
-# These have a time of their own, which the model writes into the call.
-_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
-
-# --- exceptions
-
-# What follows "but not" may say how or when: "but not too bright", "but not before ten".
-_NO_EXCEPTION = (
-    r"(?!(?:too|so|very|that (?:much|far|bright|loud)|as|all the way|completely|fully|entirely|quite|yet|now|"
-    r"today|tonight|before|until|till|after|if|when|for|off|on|to|"
-    r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
-)
-_EXCEPT_WORDS = (
-    r"(?:except(?: for)?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
-    rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
-)
-_KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
-_STAYS = (
-    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?)"
-    rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
-)
-_REST = (
-    r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
-)
-_EXCEPTIONS = (
-    pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
-    pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
-    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but)) (?:leave|keep) (?P<kept>(?!(?:it|them) ).+?) {_KEPT}$"),
-    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{ACTIONS}\b)(?P<command>.+)$"),
-    pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
-    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but|only|just))+ (?P<kept>(?:the|my|our) [^,]+?) {_STAYS}$"),
-    pattern(rf"^(?P<command>.*\b(?:all|every\w*)\b.*?),? (?:but|bar) {_NO_EXCEPTION}(?P<kept>.+)$"),
-)
-_OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
-# Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
-_REST_OF = "\N{HORIZONTAL ELLIPSIS}"
-_SECOND_ACTION = pattern(rf"\b(?:and|then) {ACTIONS}\b")
 # Verbs that say the kind themselves, and "all the lamps", which are not all lights.
 _ALL_OF_VERB = pattern(
     rf"^{POLITE}(?P<verb>close|open|raise|shut(?!.*\b(?:off|down)\b)|unlock|lock) (?:up )?"
     r"(?:everything|it all|all of (?:it|them)|all(?= (?:up|in|on|at|upstairs|downstairs)\b|$))"
 )
 _ALL_LAMPS = pattern(r"^(?!.*\b(?:lights?|bulbs?)\b).*\b(?:all|every|both)\b.*\blamps?\b")
-_FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones|please|that|in|at|of)\b")
-_THE_ONE = pattern(r"^((?:the|my|our) .+) one$")  # "the kitchen one", but not the device "blinds one"
-
-# --- conditions
-
-_CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
-_NO_CONDITION = (
-    r"(?:you|that|more|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
-)
-_CONDITION = pattern(rf"\b(?<!at ){_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
-_CONDITION_LEADS = pattern(
-    rf"^(?:only )?{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b)"
-    rf".+?[, ](?:then |please )*{ACTIONS}\b"
-)
-_NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
-_WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _NO_STOPPING = "I cannot stop that half way, so I left it as it is."
-_ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
 _WHAT_TO_CHANGE = "I am not sure what to change. Please say its name."
 _NO_WAY_BACK = "I do not know how to undo that later, so I left everything as it is."
-
-_LATER = "start_timer"
-_SCHEDULE = "set_reminder"
-_MAX_COMMAND_CHARS = 200
 # The answer of these tools when the command is stored; any other says why it is not.
 _WILL = re.compile(r".* I will ")
-
-
-@dataclass(frozen=True, slots=True)
-class Clauses:
-    """A command without its clauses: to run in `in_s` or at the times of `schedule`, and to undo after `for_s`.
-
-    `when` and `length` are these times in words. `request` is what a condition was said for, and `condition` what it
-    was resolved to. `problem` says why the command must not be run, and `answer` what was said about it.
-    """
-
-    command: str
-    excepted: str = ""
-    in_s: int | None = None
-    schedule: str = ""
-    when: str = ""
-    for_s: int | None = None
-    length: str = ""
-    problem: str = ""
-    relative: RelativeChange | None = None
-    request: ConditionalRequest | None = None
-    condition: Condition | None = None
-    is_scheduled: bool = False
-    asks_then: bool = False
-    answer: str = ""
-
-    @property
-    def is_plain(self) -> bool:
-        is_later = self.in_s or self.schedule or self.for_s or self.request
-        return not (self.excepted or self.problem or self.relative or is_later)
-
-    @property
-    def later(self) -> str:
-        """The command to run later, with its other clauses."""
-        command = _POLITE_START.sub("", self.command)
-        command = command[:1].lower() + command[1:]
-        return " ".join(filter(None, (command, self.length, self.excepted and f"except {self.excepted}")))
-
-
-def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -> Clauses:
-    """Separate a command from its clauses; a text that is no command is returned as it is."""
-    words = " ".join(text.split()).strip(" .!?")
-    if len(words) > _MAX_COMMAND_CHARS:
-        return Clauses(text)
-    request = split_condition(words)
-    if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
-        return _conditional(text, request, now, sun_times)
-    if request and request.command:  # "when my alarm goes off, open the curtains"
-        return Clauses(text, problem=_NO_CONDITIONS)
-    if _TIMED_THINGS.search(words):
-        return Clauses(text)
-    is_time = split_time(words, now, sun_times or SunTimes()).in_s is not None  # "after ten minutes turn off …"
-    if _CONDITION_LEADS.match(words) and not is_time:
-        return Clauses(text, problem=_NO_CONDITIONS)
-    if _QUESTION.match(words):
-        return Clauses(text)
-    clauses, sun_times = Clauses(words), sun_times or SunTimes()
-    for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
-        if not clauses.problem:
-            clauses = step(clauses, now, sun_times)
-    if not (
-        LEADS_WITH_ACTION.match(clauses.command)
-        or _ENDS_IN_STATE.search(clauses.command)
-        or (clauses.excepted and _NAMES_STATE.match(clauses.command))
-        or _ONLY_IF.match(clauses.command)
-    ):
-        return Clauses(text)
-    if not clauses.problem and _CONDITION.search(clauses.command):
-        clauses = replace(clauses, problem=_NO_CONDITIONS)
-    if not clauses.problem and not clauses.excepted and _OTHERS.search(clauses.command):
-        clauses = replace(clauses, problem=_WHICH_STAY)
-    return replace(clauses, command=text) if clauses.is_plain or clauses.problem else clauses
-
-
-def _conditional(text: str, request: ConditionalRequest, now: datetime, sun_times: SunTimes | None) -> Clauses:
-    """The clauses of a command that has a condition, or of a request to be told or reminded."""
-    if not request.command:
-        return Clauses(text, request=request)
-    clauses = parse_clauses(request.command, now, sun_times)
-    if clauses.in_s is not None or clauses.schedule or clauses.request:
-        return Clauses(text, problem=_ONE_AT_A_TIME)
-    return replace(clauses, request=request)
-
-
-def _without_exception(clauses: Clauses, _now: datetime, _sun_times: SunTimes) -> Clauses:
-    for form in _EXCEPTIONS:
-        if not (found := form.match(clauses.command)):
-            continue
-        parts = found.groupdict()
-        if _SECOND_ACTION.search(parts["kept"]):
-            return replace(clauses, problem=_ONE_AT_A_TIME)
-        kept = " ".join(_FILLER_OF_KEPT.sub(" ", parts["kept"]).strip(" ,").split())
-        kept = _THE_ONE.sub(r"\1", kept)
-        command = (
-            parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or _REST_OF}{parts['after'] or ''}"
-        )
-        if not LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
-            kept, command = kept[: state.start()], f"{command}{state[0]}"
-        return replace(clauses, command=command, excepted=kept)
-    return clauses
-
-
-def _without_time(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
-    if clauses.in_s is not None or clauses.schedule:
-        return clauses
-    found = split_time(clauses.command, now, sun_times)
-    return replace(
-        clauses, command=found.command, in_s=found.in_s, schedule=found.schedule, when=found.when, problem=found.problem
-    )
-
-
-def _without_length(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
-    found = split_length(clauses.command, now, sun_times) if clauses.for_s is None else None
-    return replace(clauses, command=found[0], for_s=found[1], length=found[2]) if found else clauses
 
 
 @cache
@@ -251,9 +63,6 @@ def _acting_tools() -> frozenset[str]:
         and tool.target_domains is not None
         and not {"item", "search_query"} & {*tool.parameters["properties"]}
     )
-
-
-# --- the hook
 
 
 class CommandClauses(Hook):
@@ -278,10 +87,10 @@ class CommandClauses(Hook):
         is_certain = clauses.request or NAMES_SUN.search(run.text) or OTHER_REPEAT.search(run.text)
         if clauses.problem and is_certain and not self._has_others(self._executor.registry.names):
             return Answer(clauses.problem)
-        if _REST_OF in clauses.command:
+        if REST_OF in clauses.command:
             kind = self._kind_of(clauses.excepted)
-            clauses = replace(clauses, command=clauses.command.replace(f"the {_REST_OF}", kind))
-        if not (clauses.problem or len(run.text) > _MAX_COMMAND_CHARS or _SECOND_ACTION.search(clauses.command)):
+            clauses = replace(clauses, command=clauses.command.replace(f"the {REST_OF}", kind))
+        if not (clauses.problem or len(run.text) > MAX_COMMAND_CHARS or SECOND_ACTION.search(clauses.command)):
             clauses = replace(clauses, relative=parse_relative(clauses.command))
         run.notes[self.name] = clauses
         return None
@@ -343,14 +152,14 @@ class CommandClauses(Hook):
         try:
             self._timers.start(clauses.for_s, command=back)
         except (HomeError, StateError) as error:
-            return Answer(f"{_spoken(outcome)} {sentence(error.message)}")
-        return Answer(f"{_spoken(outcome)} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
+            return Answer(f"{outcome.sentence} {sentence(error.message)}")
+        return Answer(f"{outcome.sentence} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")
 
     def _scheduled_answer(self, run: Run, clauses: Clauses, outcome: ToolOutcome) -> Answer | None:
         """The answer to a command that was stored for later, or why it was not."""
         if outcome.is_error:
             return None
-        answer = _spoken(outcome)
+        answer = outcome.sentence
         if not clauses.condition and _WILL.match(answer):
             will = "will ask you whether to" if clauses.asks_then else "will"
             answer = sentence(f"{clauses.when} I {will} {brief(clauses.later)}")
@@ -385,7 +194,7 @@ class CommandClauses(Hook):
             with suppress(HomeError):  # what the model wrote is a placeholder
                 for entity in stepping.entities[:1] if stepping else ():
                     arguments[relative.quantity.slot] = stepped(entity, relative.quantity.slot, relative.step)
-        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        return call.with_arguments(arguments)
 
     def _intent(self, call: ToolCall) -> ResolvedIntent | None:
         """The resolved call, or None for one that acts on no entity or cannot be resolved."""
@@ -424,7 +233,7 @@ def _with_kind_said(command: str, call: ToolCall) -> ToolCall:
         arguments["name"] = "lamps"
     else:
         return call
-    return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+    return call.with_arguments(arguments)
 
 
 def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent) -> str:
@@ -445,12 +254,8 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
 def _scheduling_call(clauses: Clauses) -> ToolCall:
     """The call that stores a command for later."""
     if clauses.schedule:
-        arguments: dict[str, object] = {"task": clauses.later, "time": clauses.schedule, RUNS: True}
-        return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
-    minutes, seconds = divmod(clauses.in_s or 0, 60)
-    length = {"hours": minutes // 60, "minutes": minutes % 60, "seconds": seconds}
-    arguments = {slot: count for slot, count in length.items() if count}
-    return ToolCall("", _LATER, json.dumps({**arguments, "conversation_command": clauses.later}, ensure_ascii=False))
+        return tool_call("set_reminder", task=clauses.later, time=clauses.schedule, **{RUNS: True})
+    return tool_call("start_timer", **length_slots(clauses.in_s or 0), conversation_command=clauses.later)
 
 
 def _watch_call(
@@ -464,13 +269,7 @@ def _watch_call(
         "condition": condition.model_dump(exclude_defaults=True),
         "is_repeating": request.is_repeating,
     }
-    arguments = {"task": text, WATCH: {**watch, **({"call": acts} if acts else {})}}
-    return ToolCall("", _SCHEDULE, json.dumps(arguments, ensure_ascii=False))
-
-
-def _spoken(outcome: ToolOutcome) -> str:
-    """The sentence of an outcome, which the model reads as a JSON string."""
-    return str(json.loads(outcome.content)) if outcome.content.startswith('"') else outcome.content
+    return tool_call("set_reminder", task=text, **{WATCH: {**watch, **({"call": acts} if acts else {})}})
 
 
 # The verb that undoes a tool, by domain; "" for the other domains.

@@ -6,7 +6,7 @@ import pytest
 
 from edgevox.home import Entity, HomeError, House
 from edgevox.home.backends.demo import first_day
-from edgevox.home.intents.conditions import ConditionalRequest, resolve_condition, split_condition
+from edgevox.home.clauses.conditions import ConditionalRequest, resolve_condition, split_condition
 
 
 @pytest.mark.parametrize(

@@ -8,56 +8,38 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 
-from edgevox.core.words import NUMBER_WORDS
-from edgevox.home.entities import Entity, HomeError
-from edgevox.home.phrasing import sentence, the
-
-STEP = "step"
-"""The slot for a change relative to the current value. No model is trained on it: CommandClauses fills it."""
-
-pattern = partial(re.compile, flags=re.IGNORECASE)
-POLITE = (
-    r"(?:(?:please|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
-    r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to)[, ]+)*"
-)
+from edgevox.core.words import number_value
+from edgevox.home.grammar import POLITE, pattern
+from edgevox.home.intents.quantities import BRIGHTNESS, POSITION, SPEED, TEMPERATURE, Quantity
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
-    """Something that can be more or less: its tool and slot, words for it, a small, a usual and a large step."""
+class _Words:
+    """How a quantity is spoken of, and an absolute command for it: a value, and a target where none is named."""
 
-    tool: str
-    slot: str
+    quantity: Quantity
     value: str
     default_target: str
     names: str
     more: str
     less: str
-    steps: tuple[float, float, float]
 
-    def is_named(self, text: str) -> bool:
+    def are_in(self, text: str) -> bool:
         return re.search(rf"\b(?:{self.names})\b", text, re.IGNORECASE) is not None
 
 
-_LIGHT = Quantity(
-    "light_set", "brightness", "50 percent", "the lights", "lights?|lighting|lamps?|bulbs?|brightness",
-    "brighter|brighten|dark", "dimmer|darker|dim|darken|bright", (10, 20, 40),
+_LIGHT = _Words(
+    BRIGHTNESS, "50 percent", "the lights", "lights?|lighting|lamps?|bulbs?|brightness",
+    "brighter|brighten|dark", "dimmer|darker|dim|darken|bright",
 )  # fmt: skip
-_CLIMATE = Quantity(
-    "climate_set_temperature", "temperature", "21 degrees", "the thermostat",
-    "heat(?:ing|er)?|thermostat|radiator|temperature",
-    "warmer|hotter|warm up|heat up|cold", "cooler|colder|cool down|warm|hot", (0.5, 1, 3),
+_CLIMATE = _Words(
+    TEMPERATURE, "21 degrees", "the thermostat", "heat(?:ing|er)?|thermostat|radiator|temperature",
+    "warmer|hotter|warm up|heat up|cold", "cooler|colder|cool down|warm|hot",
 )  # fmt: skip
-_FAN = Quantity(
-    "fan_set_speed", "percentage", "50 percent", "the fan", "fans?|ventilator|speed", "faster", "slower", (10, 25, 50)
-)
-_COVER = Quantity(
-    "set_position", "position", "50 percent", "the blinds", "blinds?|curtains?|shades?|shutters?|awning",
-    "open", "close", (10, 20, 50),
-)  # fmt: skip
-_QUANTITIES = (_LIGHT, _CLIMATE, _FAN, _COVER)
+_FAN = _Words(SPEED, "50 percent", "the fan", "fans?|ventilator|speed", "faster", "slower")
+_COVER = _Words(POSITION, "50 percent", "the blinds", "blinds?|curtains?|shades?|shutters?|awning", "open", "close")
+_KINDS = (_LIGHT, _CLIMATE, _FAN, _COVER)
 _UP = ("up", "increase", "raise", "higher")
 
 _AMOUNT = (
@@ -152,33 +134,33 @@ def parse_relative(text: str) -> RelativeChange | None:
         return None
     parts = found.groupdict()
     target, place = (parts.get("target") or "").strip(), parts.get("place") or ""
-    quantity, is_more = _quantity(parts["word"].casefold(), target)
-    if quantity is None or _ABSOLUTE.search(target):
+    kind, is_more = _kind(parts["word"].casefold(), target)
+    if kind is None or _ABSOLUTE.search(target):
         return None
     has_amount = any(parts.get(amount) for amount in ("small", "large", "count", "bare"))
-    if quantity is _COVER and not (has_amount and quantity.is_named(target)):
+    if kind is _COVER and not (has_amount and kind.are_in(target)):
         return None  # "raise the blinds" opens them
-    if quantity is _CLIMATE and _LIGHT.is_named(target):
+    if kind is _CLIMATE and _LIGHT.are_in(target):
         return None  # "make the lights warmer" is a colour
-    size = _size(parts, quantity)
-    if size is None or (quantity is _CLIMATE and size > _LARGEST_DEGREES):
+    size = _size(parts, kind.quantity)
+    if size is None or (kind is _CLIMATE and size > _LARGEST_DEGREES):
         return None
     named = _PART.sub("", target) if _PART.match(target) else target
-    if quantity is _CLIMATE and _PART.match(target) and named:
+    if kind is _CLIMATE and _PART.match(target) and named:
         named, place = "", f" in {named}"
     is_unnamed = _ANY.fullmatch(named) is not None
-    target = quantity.default_target if is_unnamed else named
+    target = kind.default_target if is_unnamed else named
     return RelativeChange(
-        f"set {target}{place} to {quantity.value}", quantity, size if is_more else -size, is_unnamed and not place
+        f"set {target}{place} to {kind.value}", kind.quantity, size if is_more else -size, is_unnamed and not place
     )
 
 
-def _quantity(word: str, target: str) -> tuple[Quantity | None, bool]:
-    """The quantity that a word changes, or the named one, and whether it becomes more."""
-    for quantity in _QUANTITIES:
-        if word in quantity.more.split("|") or word in quantity.less.split("|"):
-            return quantity, word in quantity.more.split("|")
-    return next((quantity for quantity in _QUANTITIES if quantity.is_named(target)), None), word in _UP
+def _kind(word: str, target: str) -> tuple[_Words | None, bool]:
+    """The kind that a word changes, or the named one, and whether it becomes more."""
+    for kind in _KINDS:
+        if word in kind.more.split("|") or word in kind.less.split("|"):
+            return kind, word in kind.more.split("|")
+    return next((kind for kind in _KINDS if kind.are_in(target)), None), word in _UP
 
 
 def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
@@ -188,21 +170,5 @@ def _size(parts: dict[str, str | None], quantity: Quantity) -> float | None:
     whole = count.casefold()
     if whole in _ROUGHLY:
         return _ROUGHLY[whole]
-    try:
-        number = float(NUMBER_WORDS.index(whole) if whole in NUMBER_WORDS else whole)
-    except ValueError:
-        return None
-    return number + (0.5 if parts.get("half") else 0)
-
-
-def stepped(entity: Entity, slot: str, step: float) -> float:
-    """The value of a slot after a step, within its limits. Raises HomeError where the value is unknown."""
-    before = entity.attributes.get(slot)
-    if not isinstance(before, int | float):
-        raise HomeError(sentence(f"I do not know how {the(entity)} is set"))
-    if slot == "temperature":
-        return before + step
-    if slot == "brightness" and not before:
-        return abs(step)  # "dim the lamp", which is off: a dim light
-    lowest = 5 if slot == "brightness" else 0
-    return round(min(100, max(lowest, before + step)))
+    number = number_value(whole)
+    return None if number is None else number + (0.5 if parts.get("half") else 0)

@@ -22,12 +22,9 @@ from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import is_are, is_in_state, sentence, the
 from edgevox.home.references import forms
-from edgevox.home.references.addressing import call_on, values_of
-from edgevox.home.references.choices import Choice, choose, parse_choice
-from edgevox.home.references.clocks import corrected_clock
-from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects, spoken
-from edgevox.home.references.further import further
-from edgevox.home.references.mentions import entities_of, mentioned
+from edgevox.home.references.calls import call_on, corrected_clock, further, value_call, values_of
+from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects
+from edgevox.home.references.form_parser import is_relative, parse_form, with_name
 from edgevox.home.references.past import (
     what_was_asked,
     what_was_done,
@@ -35,9 +32,19 @@ from edgevox.home.references.past import (
     what_was_done_today,
     what_was_said,
 )
-from edgevox.home.references.retarget import is_other, others_than, retarget, toggled, with_item
+from edgevox.home.references.targets import (
+    Choice,
+    choose,
+    entities_of,
+    is_other,
+    mentioned,
+    others_than,
+    parse_choice,
+    retarget,
+    toggled,
+    with_item,
+)
 from edgevox.home.references.undo import reverse
-from edgevox.home.references.values import value_call
 from edgevox.home.resolve.fuzzy import is_plural
 from edgevox.tools.executor import ToolExecutor
 
@@ -124,20 +131,20 @@ class References(Hook):
         meant = mentioned(self._turns(run), _ACTED_ON, "them")
         if not meant or len(meant) > _MAX_NAMED:
             return None
-        arguments["conversation_command"] = forms.with_name(command, listed([the(one) for one in meant], "and"))
-        return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+        arguments["conversation_command"] = with_name(command, listed([the(one) for one in meant], "and"))
+        return call.with_arguments(arguments)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         note = self._note(run)
         if not note.addendum:
             return None
         addendum, note.addendum = note.addendum, ""
-        return Answer(f"{spoken(outcome)} {addendum}")
+        return Answer(f"{outcome.sentence} {addendum}")
 
     # --- forms
 
     def _resolved(self, run: Run, note: ReferenceNote) -> Answer | Calls | None:
-        form, choice = forms.parse_form(run.text), parse_choice(run.text)
+        form, choice = parse_form(run.text), parse_choice(run.text)
         turns = self._turns(run)
         if turns and (clock := corrected_clock(run.text, turns[-1], self._alarms)):
             return self._instead(turns[-1], [clock], note)
@@ -198,7 +205,7 @@ class References(Hook):
 
     def _chosen(self, turn: TurnEffects, choice: Choice) -> Answer | Calls | None:
         if choice.is_none:
-            return Answer("All right.")
+            return Answer(_ALL_RIGHT)
         house = self._house()
         chosen = choose(choice, turn.choices, house)
         asked = next((effect for effect in reversed(turn.effects) if effect.choices), None)
@@ -239,7 +246,7 @@ class References(Hook):
         repeated = [effect for effect in last.meant if effect.is_action and effect.entities and not _writes(effect)]
         house = self._house()
         asked = next((message.content for message in reversed(past) if message.role == "user"), "")
-        is_step = forms.is_relative(asked)
+        is_step = is_relative(asked)
         return _calls((further(effect, house) if is_step else None) or effect.call for effect in repeated)
 
     def _keep(
@@ -401,9 +408,7 @@ class References(Hook):
 
 
 # Tools that act on one player at a time.
-_SINGLE_PLAYER = frozenset(
-    name for name in ("media_pause", "media_unpause", "media_player_mute", "media_player_unmute")
-)
+_SINGLE_PLAYER = frozenset({"media_pause", "media_unpause", "media_player_mute", "media_player_unmute"})
 
 
 def _calls(calls: Iterable[ToolCall]) -> Calls | None:
@@ -424,6 +429,4 @@ def _with_value(actions: Sequence[Effect], said: str, house: House) -> ToolCall 
     """The last call with another value: "no, blue"."""
     entities = actions[-1].entities
     call = value_call(said, entities, house) if entities else None
-    if call is None or call.name != actions[-1].call.name:
-        return None
-    return replace(call, arguments=json.dumps(json.loads(call.arguments), ensure_ascii=False))
+    return call if call and call.name == actions[-1].call.name else None

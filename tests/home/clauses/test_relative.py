@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from edgevox.home.intents.relative import parse_relative
+from edgevox.home.clauses.relative import parse_relative
 from tests.home.conftest import Bench
 from tests.home.talk import Talk
 

@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from edgevox.core.languages import duration
-from edgevox.core.words import NUMBER_WORDS, WEEKDAYS, word_set
+from edgevox.core.words import WEEKDAYS, word_set
 from edgevox.home.alarms.sun import NoLocation, SunTimes
 from edgevox.home.alarms.time_expression import PastTime, TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase, repeat_phrase, sun_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S
 from edgevox.home.entities import HomeError
-from edgevox.home.intents.relative import POLITE, pattern
-
-ACTIONS = (
-    r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
-    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
-)
-LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
 _LEADING_STARTS = _TIME_STARTS | {form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")}
@@ -72,7 +66,6 @@ _SETTABLE = (
     r"(?=.*\b(?:lights?|lighting|lamps?|bulbs?|brightness|heat(?:ing|er)|thermostat|radiator|temperature|fans?|blinds?|"
     r"curtains?|shades?|shutters?|volume)\b)"
 )
-_NUMBER = rf"(?:\d+(?:[.,]\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})"
 _VERBLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         pattern(rf"^{_THING} {_SHOULD} (?:go|be|turn|switch|come|be (?:turned|switched)) (?P<state>on|off)$"),
@@ -81,7 +74,7 @@ _VERBLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (pattern(rf"^{_THING} {_SHOULD} (?P<verb>open|close|shut|start|stop|lock|unlock)$"), r"\g<verb> \g<thing>"),
     (pattern(rf"^{_THING} (?P<state>on|off)(?: please)?$"), r"turn \g<state> \g<thing>"),
     (
-        pattern(rf"^{_SETTABLE}{_THING} (?:to|at) (?P<value>{_NUMBER}(?: ?(?:%|percent|degrees?))?)(?: please)?$"),
+        pattern(rf"^{_SETTABLE}{_THING} (?:to|at) (?P<value>{NUMBER}(?: ?(?:%|percent|degrees?))?)(?: please)?$"),
         r"set \g<thing> to \g<value>",
     ),
     (pattern(r"^(?P<thing>(?:the |all )*lights?) out(?P<place> in .+)?$"), r"turn off the lights\g<place>"),

@@ -1,4 +1,4 @@
-"""What the rules share: a request as plain words, calls, and whether a name means something in the home."""
+"""What all readers of requests share: word groups, a request as plain words, calls, and names of this home."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ import re
 from functools import partial
 
 from edgevox.core.types import ToolCall
-from edgevox.core.words import normalized_words
+from edgevox.core.words import NUMBER_WORDS, normalized_words
 from edgevox.home.entities import Entities, House
-from edgevox.home.intents.relative import POLITE
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import resolved_targets
 
 pattern = partial(re.compile, flags=re.IGNORECASE)
+POLITE = (
+    r"(?:(?:please|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
+    r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to)[, ]+)*"
+)
+ACTIONS = (
+    r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
+    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
+)
+LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
+
+NUMBER = rf"(?:\d+(?:[.,]\d+)?|{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True)).replace('-', '[- ]')})"
+"""A number that `number_value` reads."""
+
 _START = pattern(rf"^{POLITE}")
 _END = pattern(r"(?:[, ]+(?:please|thanks|thank you|now|for me|right now|then|again))+$")
 _APOSTROPHE = pattern(r"\b(what|who|how|that|it)s\b")
@@ -32,7 +44,7 @@ def plain_request(text: str) -> str:
     return _END.sub("", _START.sub("", words)).strip(" ,")
 
 
-def call(tool: str, /, **arguments: object) -> ToolCall:
+def tool_call(tool: str, /, **arguments: object) -> ToolCall:
     """A call of a tool; the agent gives it an id."""
     return ToolCall("", tool, json.dumps(arguments, ensure_ascii=False))
 

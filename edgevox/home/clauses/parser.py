@@ -1,0 +1,194 @@
+"""Separates a command from the clauses that the tools have no slot for: exceptions, times, durations, conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from edgevox.home.alarms.sun import SunTimes
+from edgevox.home.alarms.watches import Condition
+from edgevox.home.clauses.conditions import ConditionalRequest, split_condition
+from edgevox.home.clauses.relative import RelativeChange
+from edgevox.home.clauses.times import split_length, split_time
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, POLITE, pattern
+
+_POLITE_START = pattern(rf"^{POLITE}")
+_ENDS_IN_STATE = pattern(r" (?:on|off)$")
+# "everything off in the kitchen", "lights out everywhere"
+_NAMES_STATE = pattern(
+    r"^(?!(?:i|we|you|they|let|may)\b)[\w' -]+? (?:on|off|out|open|closed|shut|up|down)"
+    r"(?:,? (?:please|(?:in|on|at) (?:the |my |our )?[\w' -]+|upstairs|downstairs|everywhere|outside|inside))*$"
+)
+_ONLY_IF = pattern(rf"^{POLITE}only (?={ACTIONS}\b)")
+_QUESTION = pattern(
+    rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
+    r"add|play|say|announce|broadcast)\b"
+)
+# These have a time of their own, which the model writes into the call.
+_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
+
+# --- exceptions
+
+# What follows "but not" may say how or when: "but not too bright", "but not before ten".
+_NO_EXCEPTION = (
+    r"(?!(?:too|so|very|that (?:much|far|bright|loud)|as|all the way|completely|fully|entirely|quite|yet|now|"
+    r"today|tonight|before|until|till|after|if|when|for|off|on|to|"
+    r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
+)
+_EXCEPT_WORDS = (
+    r"(?:except(?: for)?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
+    rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
+)
+_KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
+_STAYS = (
+    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?)"
+    rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
+)
+_REST = (
+    r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
+)
+_EXCEPTIONS = (
+    pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
+    pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
+    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but)) (?:leave|keep) (?P<kept>(?!(?:it|them) ).+?) {_KEPT}$"),
+    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>.+?)(?:,| )(?={POLITE}{ACTIONS}\b)(?P<command>.+)$"),
+    pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
+    pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but|only|just))+ (?P<kept>(?:the|my|our) [^,]+?) {_STAYS}$"),
+    pattern(rf"^(?P<command>.*\b(?:all|every\w*)\b.*?),? (?:but|bar) {_NO_EXCEPTION}(?P<kept>.+)$"),
+)
+_OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
+# Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.
+REST_OF = "\N{HORIZONTAL ELLIPSIS}"
+SECOND_ACTION = pattern(rf"\b(?:and|then) {ACTIONS}\b")
+_FILLER_OF_KEPT = pattern(r"\b(?:the ones?|those|ones|please|that|in|at|of)\b")
+_THE_ONE = pattern(r"^((?:the|my|our) .+) one$")  # "the kitchen one", but not the device "blinds one"
+
+# --- conditions
+
+_CONDITION_WORDS = r"(?:when(?:ever)?|once|as soon as|unless|until|if|before|after)"
+_NO_CONDITION = (
+    r"(?:you|that|more|possible|necessary|needed|please|it\W?i?s(?: not|n't| no| okay| ok| all ?right| too))"
+)
+_CONDITION = pattern(rf"\b(?<!at ){_CONDITION_WORDS}\b(?! {_NO_CONDITION}\b)")
+_CONDITION_LEADS = pattern(
+    rf"^(?:only )?{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b)"
+    rf".+?[, ](?:then |please )*{ACTIONS}\b"
+)
+_NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
+_WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
+_ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
+
+MAX_COMMAND_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """A command without its clauses: to run in `in_s` or at the times of `schedule`, and to undo after `for_s`.
+
+    `when` and `length` are these times in words. `request` is what a condition was said for, and `condition` what it
+    was resolved to. `problem` says why the command must not be run, and `answer` what was said about it.
+    """
+
+    command: str
+    excepted: str = ""
+    in_s: int | None = None
+    schedule: str = ""
+    when: str = ""
+    for_s: int | None = None
+    length: str = ""
+    problem: str = ""
+    relative: RelativeChange | None = None
+    request: ConditionalRequest | None = None
+    condition: Condition | None = None
+    is_scheduled: bool = False
+    asks_then: bool = False
+    answer: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        is_later = self.in_s or self.schedule or self.for_s or self.request
+        return not (self.excepted or self.problem or self.relative or is_later)
+
+    @property
+    def later(self) -> str:
+        """The command to run later, with its other clauses."""
+        command = _POLITE_START.sub("", self.command)
+        command = command[:1].lower() + command[1:]
+        return " ".join(filter(None, (command, self.length, self.excepted and f"except {self.excepted}")))
+
+
+def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -> Clauses:
+    """Separate a command from its clauses; a text that is no command is returned as it is."""
+    words = " ".join(text.split()).strip(" .!?")
+    if len(words) > MAX_COMMAND_CHARS:
+        return Clauses(text)
+    request = split_condition(words)
+    if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
+        return _conditional(text, request, now, sun_times)
+    if request and request.command:  # "when my alarm goes off, open the curtains"
+        return Clauses(text, problem=_NO_CONDITIONS)
+    if _TIMED_THINGS.search(words):
+        return Clauses(text)
+    is_time = split_time(words, now, sun_times or SunTimes()).in_s is not None  # "after ten minutes turn off …"
+    if _CONDITION_LEADS.match(words) and not is_time:
+        return Clauses(text, problem=_NO_CONDITIONS)
+    if _QUESTION.match(words):
+        return Clauses(text)
+    clauses, sun_times = Clauses(words), sun_times or SunTimes()
+    for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
+        if not clauses.problem:
+            clauses = step(clauses, now, sun_times)
+    if not (
+        LEADS_WITH_ACTION.match(clauses.command)
+        or _ENDS_IN_STATE.search(clauses.command)
+        or (clauses.excepted and _NAMES_STATE.match(clauses.command))
+        or _ONLY_IF.match(clauses.command)
+    ):
+        return Clauses(text)
+    if not clauses.problem and _CONDITION.search(clauses.command):
+        clauses = replace(clauses, problem=_NO_CONDITIONS)
+    if not clauses.problem and not clauses.excepted and _OTHERS.search(clauses.command):
+        clauses = replace(clauses, problem=_WHICH_STAY)
+    return replace(clauses, command=text) if clauses.is_plain or clauses.problem else clauses
+
+
+def _conditional(text: str, request: ConditionalRequest, now: datetime, sun_times: SunTimes | None) -> Clauses:
+    """The clauses of a command that has a condition, or of a request to be told or reminded."""
+    if not request.command:
+        return Clauses(text, request=request)
+    clauses = parse_clauses(request.command, now, sun_times)
+    if clauses.in_s is not None or clauses.schedule or clauses.request:
+        return Clauses(text, problem=_ONE_AT_A_TIME)
+    return replace(clauses, request=request)
+
+
+def _without_exception(clauses: Clauses, _now: datetime, _sun_times: SunTimes) -> Clauses:
+    for form in _EXCEPTIONS:
+        if not (found := form.match(clauses.command)):
+            continue
+        parts = found.groupdict()
+        if SECOND_ACTION.search(parts["kept"]):
+            return replace(clauses, problem=_ONE_AT_A_TIME)
+        kept = " ".join(_FILLER_OF_KEPT.sub(" ", parts["kept"]).strip(" ,").split())
+        kept = _THE_ONE.sub(r"\1", kept)
+        command = (
+            parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or REST_OF}{parts['after'] or ''}"
+        )
+        if not LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
+            kept, command = kept[: state.start()], f"{command}{state[0]}"
+        return replace(clauses, command=command, excepted=kept)
+    return clauses
+
+
+def _without_time(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
+    if clauses.in_s is not None or clauses.schedule:
+        return clauses
+    found = split_time(clauses.command, now, sun_times)
+    return replace(
+        clauses, command=found.command, in_s=found.in_s, schedule=found.schedule, when=found.when, problem=found.problem
+    )
+
+
+def _without_length(clauses: Clauses, now: datetime, sun_times: SunTimes) -> Clauses:
+    found = split_length(clauses.command, now, sun_times) if clauses.for_s is None else None
+    return replace(clauses, command=found[0], for_s=found[1], length=found[2]) if found else clauses

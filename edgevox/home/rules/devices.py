@@ -1,0 +1,136 @@
+"""Reads requests about single devices: stopping, pausing, part-way positions, and questions about a level."""
+
+from __future__ import annotations
+
+from edgevox.home.entities import Entity, House
+from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
+from edgevox.home.phrasing import is_are, number, sentence, the
+
+
+def parse(text: str, house: House) -> Calls:
+    """The calls of a request, or none."""
+    return _movement(text, house) or _level(text, house)
+
+
+# --- stop covers and valves, pause and resume robots
+
+_WHERE = (
+    r"(?: (?:there|right there|right here|here|where (?:it is|they are)|half ?way|moving|going|right away|at once))*"
+)
+_STOP = pattern(
+    rf"^(?:stop|halt|freeze)(?: (?:moving|opening|closing|raising|lowering|rolling))? (?P<target>.+?){_WHERE}$"
+)
+_PAUSE = pattern(rf"^(?:pause|stop|halt|hold|interrupt|suspend) (?P<target>.+?){_WHERE}$")
+_RESUME = pattern(r"^(?:resume|unpause|continue|restart) (?:with )?(?P<target>.+?)$")
+_DOING = {
+    "vacuum": pattern(r"(?:the )?(?:vacuuming|vacuum|hoovering|cleaning)"),
+    "lawn_mower": pattern(r"(?:the )?mowing(?: the (?:lawn|grass))?"),
+}
+_PAUSES = {"vacuum": "vacuum_pause", "lawn_mower": "lawn_mower_pause"}
+_STARTS = {"vacuum": "vacuum_start", "lawn_mower": "lawn_mower_start_mowing"}
+
+
+def _movement(text: str, house: House) -> Calls:
+    if (said := _PAUSE.match(text)) and (calls := _robot(said["target"], house, _PAUSES)):
+        return calls
+    if (said := _RESUME.match(text)) and (calls := _robot(said["target"], house, _STARTS)):
+        return calls
+    if said := _STOP.match(text):
+        target = without_article(said["target"])
+        if found("stop_moving", house, name=target):
+            return (tool_call("stop_moving", name=target),)
+    return ()
+
+
+def _robot(said: str, house: House, tools: dict[str, str]) -> Calls:
+    for domain, tool in tools.items():
+        if not any(entity.domain == domain for entity in house.entities):
+            continue
+        if _DOING[domain].fullmatch(said) and found(tool, house):
+            return (tool_call(tool),)
+        if len(said.split()) <= 5 and found(tool, house, name=without_article(said)):
+            return (tool_call(tool, name=without_article(said)),)
+    return ()
+
+
+# --- open or close a part of the way: "a third", "just a crack", "not all the way"
+
+# The share of the way in percent. A half is left to the model: it is the same from both ends.
+_SHARES = (
+    (pattern(r"a (?:tiny |small |little )?(?:crack|gap|slit)|an inch(?: or (?:two|so))?"), 10),
+    (pattern(r"(?:a|one) quarter(?: of the way)?"), 25),
+    (pattern(r"(?:a|one) third(?: of the way)?"), 33),
+    (pattern(r"two[ -]thirds(?: of the way)?"), 67),
+    (pattern(r"three[ -]quarters(?: of the way)?"), 75),
+    (pattern(r"(?:not (?:all the way|completely|fully|entirely|quite)|most of the way)"), 80),
+    (pattern(r"leave a (?:tiny |small |little )?(?:crack|gap|slit)"), 90),
+)
+_SHARE = "|".join(share.pattern for share, _percent in _SHARES)
+_REQUEST = pattern(
+    r"^(?:(?P<verb>open|close|shut|lower|raise|pull|roll|bring|put|draw|let) )?(?P<target>.+?)"
+    r"(?: (?P<direction>up|down|open|closed|shut|to))?,?(?: but| and)?(?: (?:only|just|by only))? "
+    rf"(?P<share>{_SHARE})(?: (?P<last>up|down|open|closed|shut))?(?: though| please)?$"
+)
+_OPENS = frozenset({"open", "raise", "up"})
+_CLOSES = frozenset({"close", "closed", "shut", "lower", "down", "to"})
+
+
+def parse_partway(text: str, house: House) -> Calls:
+    """The call that opens or closes a cover a part of the way, or none."""
+    said = _REQUEST.match(text)
+    if said is None:
+        return ()
+    target = without_article(said["target"])
+    direction = (said["last"] or said["direction"] or said["verb"] or "").casefold()
+    if direction not in _OPENS | _CLOSES or not found("set_position", house, name=target):
+        return ()
+    percent = next(percent for share, percent in _SHARES if share.fullmatch(said["share"]))
+    return (tool_call("set_position", name=target, position=percent if direction in _OPENS else 100 - percent),)
+
+
+# --- "how bright is the lamp?", and a bare "light on", for which the resolver asks which one
+
+_TARGET = r"(?P<target>(?:the |my |our )?[\w' -]+?)(?: right| at the moment| currently| set(?: to| at)?)?"
+_QUESTIONS = (
+    ("light", "brightness", pattern(rf"^how (?:bright|dim) (?:is|are) {_TARGET}$")),
+    ("light", "brightness", pattern(rf"^what(?:'s| is) the brightness of {_TARGET}$")),
+    (
+        "fan",
+        "percentage",
+        pattern(rf"^(?:how fast is|what(?:'s| is) the speed of) {_TARGET}(?: (?:running|going|on))?$"),
+    ),
+    (
+        "cover",
+        "position",
+        pattern(rf"^how far (?:(?:are|is) )?(?:open |closed )?(?:are |is )?{_TARGET}(?: open| closed)?$"),
+    ),
+    ("media_player", "volume_level", pattern(rf"^how loud is {_TARGET}$")),
+    ("media_player", "volume_level", pattern(rf"^what(?:'s| is) the volume (?:of|on) {_TARGET}$")),
+)
+_BARE = pattern(r"^(?:(?:turn|switch|put) (?:the )?)?(?P<kind>light|lamp|fan) (?P<state>on|off)$")
+
+
+def _level(text: str, house: House) -> Calls:
+    if said := _BARE.match(text):
+        several = found("turn_on", house, name=f"{said['kind']}s")
+        if len(several) > 1:  # the resolver asks which one
+            return (tool_call(f"turn_{said['state'].casefold()}", name=said["kind"].casefold()),)
+    for domain, _, question in _QUESTIONS:
+        if said := question.match(text):
+            name = without_article(said["target"])
+            entities = found("get_state", house, name=name, domain=domain)
+            if len(entities) == 1 and entities[0].domain == domain:
+                return (tool_call("get_state", name=name, domain=domain),)
+    return ()
+
+
+def level_answer(text: str, entity: Entity) -> str:
+    """The level of an entity that a question asks for, or ""."""
+    for domain, slot, question in _QUESTIONS:
+        level = entity.attributes.get(slot)
+        if entity.domain == domain and question.match(text) and isinstance(level, int | float):
+            if entity.state in ("off", "standby"):
+                return ""
+            opened = " open" if domain == "cover" else ""
+            return sentence(f"{the(entity)} {is_are(entity.name)} at {number(level)} percent{opened}")
+    return ""
