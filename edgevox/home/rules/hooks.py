@@ -3,15 +3,16 @@
 A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
 calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
 
-1. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
-2. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
-3. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
-4. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
-5. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
-6. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
-7. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
-8. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
-9. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+1. `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
+2. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
+3. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
+4. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
+5. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
+6. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
+7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
+8. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
+9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
+10. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.clauses.parser import Clauses
+from edgevox.home.clauses.wording import PlainWording
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.grammar import pattern, plain_request
 from edgevox.home.intents.catalogue import known_tools
@@ -50,6 +52,7 @@ def assistant_hooks(
     recent = (effects, executor, home.house, timers, alarms)
     return (
         *default_slm_hooks(executor.registry.only_reads),
+        PlainWording(home.house, alarms),
         TimerRules(timers, alarms, watches),
         References(*recent),
         NothingAsked(),
