@@ -30,10 +30,18 @@ _NEED = pattern(
     r"^(?:we need|(?:we|i)(?:'re| are|'m| am|'ve| have) (?:all |almost |nearly |run |running |fresh )*(?:out of|low on|"
     r"short of|short on))\b"
 )
-_STATE = pattern(
-    rf"^(?:(?:all|the|my|our) )*[\w' -]+? (?:on|off|open|closed|shut|locked|(?:to|at) {NUMBER}(?: ?(?:%|percent|"
-    rf"degrees?))?)$"
+# A command without a verb: "hall light off", "the heating to nineteen".
+_STATE_WORD = (
+    r"(?:on|off|open|closed|shut|up|down|out|locked|unlocked|"
+    rf"(?:to|at) {NUMBER}(?: ?(?:%|percent|degrees?)(?!\w))?)"
 )
+_NO_NAME = (
+    r"(?!(?:in|on|off|up|down|out|at|for|with|by|to|and|please|now|of|from|when|if|until|is|are|was|were|it|"
+    r"that|i|we|you|"
+    r"they|he|she|has|have|had|what|not|went|goes|comes|go|come|get|gets|been|be|just|again|thanks|oh|then)\b)"
+)
+_STATE = pattern(rf"^(?:(?:all|the|my|our) )*{_NO_NAME}[\w'-]+(?: {_NO_NAME}[\w'-]+){{0,3}} {_STATE_WORD}(?=$|[ ,.;])")
+_AFTER_STATE = pattern(rf"\b{_STATE_WORD} (?={_NO_NAME}[a-z])")
 _THING = pattern(
     r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?|volume|music|songs?|tracks?|weather|forecast|time|date|"
     r"vacuum\w*|everything|temperature|heating|skip|next)\b"
@@ -96,34 +104,49 @@ def _first_split(text: str, vocabulary: frozenset[str]) -> tuple[str, str] | Non
 
 def _candidates(text: str) -> Iterator[tuple[str, str, str]]:
     """Every place where a text may be split: what is before, the words between, and what is after."""
+    places = [*_joints(text), *((said.end() - 1, said.end()) for said in _AFTER_STATE.finditer(text))]
+    for start, end in sorted({*places}):
+        left, right = text[:start].strip(" ,.;!"), text[end:].strip(" ,")
+        if left and right:
+            yield left, text[start:end].strip(), right
+
+
+def _joints(text: str) -> list[tuple[int, int]]:
+    """The places of conjunctions, marks, and verbs that begin a command."""
     places = [(joint.start(), joint.end()) for joint in _JOINTS.finditer(text)]
     for verb in _IMPERATIVE.finditer(text):
         before = text[: verb.start()].split()
         if before and before[-1].casefold() not in _NOT_BEFORE:
             places.append((verb.start(), verb.start()))
-    for start, end in sorted(places):
-        left, right = text[:start].strip(" ,.;!"), text[end:].strip(" ,")
-        if left and right:
-            yield left, text[start:end].strip(), right
+    return places
 
 
 def _follows(left: str, right: str, joint: str, vocabulary: frozenset[str]) -> bool:
     """Whether the right side begins a command of its own."""
     if joint and (_VOLUME.match(right) or _SHORT.match(right)):
         return _PLAYS.search(left) is not None
-    first = next((part for part, _, _ in _candidates(right)), right)
+    if state := _state(right):
+        # Without a conjunction both sides are without a verb: "hall light off fan on".
+        return _names(state, vocabulary) and (bool(joint) or _state(left) == left)
+    first = right[: min((start for start, _ in _joints(right)), default=len(right))]
     if _PRONOUN.search(first):
         return False
     if _QUESTION.match(right):
         return bool(_STRONG.search(joint)) and _names(first, vocabulary)
-    is_verb = _LEADS.match(right) is not None and (bool(joint) or _is_whole(first) or first is not right)
-    return is_verb and _names(first, vocabulary) and _is_whole(first)
+    return _LEADS.match(right) is not None and _names(first, vocabulary) and _is_whole(first)
+
+
+def _state(text: str) -> str:
+    """The command without a verb with which a text begins, or ""."""
+    said = None if _LEADS.match(text) or _PRONOUN.search(text) else _STATE.match(text)
+    return said[0] if said else ""
 
 
 def _is_command(text: str, vocabulary: frozenset[str]) -> bool:
     if _NEED.match(text):
         return True
-    return (_LEADS.match(text) or _STATE.match(text)) is not None and _names(text, vocabulary) and _is_whole(text)
+    is_whole = _is_whole(text) if _LEADS.match(text) else _state(text) == text
+    return is_whole and _names(text, vocabulary)
 
 
 def _names(text: str, vocabulary: frozenset[str]) -> bool:
@@ -178,7 +201,7 @@ _NOUN_PHRASE = pattern(
 )
 _NOUN_LEADS = pattern(r"^(?P<place>(?:in|on|at) )?(?:the|my|our) (?P<named>[\w'-]+(?: [\w'-]+){0,4})")
 _SAYS_NO = pattern(r"\b(?:say|says|said|is|are|or|yes|have|has|there|of|with|but|the|a|an)$")
-_SORRY = pattern(r",? sorry\b,?")
+_SORRY = pattern(r",? sorry\b,?|,? i (?:mean|meant)$")
 _ONLY = pattern(r"^(?:just|only|it's|rather|instead) ")
 
 
@@ -204,7 +227,7 @@ def corrected(text: str, house: House) -> str:
 
 def _meant(before: str, after: str, house: House) -> str:
     """What is left of a sentence once its second half replaces a part of the first, or ""."""
-    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _STATE.match(before)):
+    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _state(before)):
         return ""
     first, last = after.split()[0].casefold(), before.split()[-1].casefold()
     head = before.rsplit(" ", 1)[0]

@@ -22,6 +22,7 @@ from edgevox.home.entities import HomeError, House
 from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, found, pattern, tool_call
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.labels import find_place
+from edgevox.home.resolve.name_correction import correct_entity_names
 
 _MAX_CHARS = 240
 
@@ -71,8 +72,30 @@ _REMARK_ASKS = pattern(
     rf"\b(?:{ACTIONS}|play|add|remind|wake|when|if|unless|until|need|want|out of|on|off|dark|bright|cold|hot|warm|loud|"
     r"quiet)\b"
 )
+_COMMAND = pattern(rf"^{POLITE}{ACTIONS}\b|.* (?:on|off|open|closed|shut)$|.* (?:to|at) {NUMBER}\b")
+_DICTATION = pattern(
+    r"\b(?:remind|reminders?|add|lists?|play|say|tell|announce|broadcast|call|named?|titled?|timers?|alarms?|"
+    r"wake|what|who)\b"
+)
 _REFERS = pattern(r"\b(?:it|that|them|this|those|these|one|ones|there)\b")
 _OVERSLEEP = pattern(r"(?<=\d|\w),? (?:and )?(?:don'?t|do not) let me (?:sleep in|oversleep|snooze)(?: again)?$")
+
+# --- politeness that has the form of a condition or a command
+
+_IDIOM = (
+    r"(?:before i forget(?: again| it)?|while i think of it|by the way|one more thing|you know what|"
+    r"do me a favou?r and|"
+    r"be (?:a dear|an angel|so (?:kind|good)) (?:and|as to)|(?:would you be|if you(?:'d| would) be) so (?:kind|"
+    r"good)(?: as to| and)?|"
+    r"if (?:it's|it is|that's|that is) (?:not too much (?:trouble|to ask)|okay|ok|all right|alright|"
+    r"possible)(?: with you)?|"
+    r"if you (?:don't|do not|wouldn't) mind|if you (?:can|could|please)|when(?:ever)? you (?:get|"
+    r"have) a (?:chance|moment|second|minute)|"
+    r"(?:i'm )?sorry to (?:bother|disturb) you(?: again)?(?: but)?|i hate to ask(?: you)?(?: but)?|"
+    r"i was (?:just )?wondering if(?= you)|while you(?:'re| are) at it)"
+)
+_IDIOM_LEADS = pattern(rf"^(?:(?:oh|and|so|um|uh|hey|okay|ok|well|right|hi)[, ]+)*{_IDIOM}[, ]+(?=\w+ )")
+_IDIOM_ENDS = pattern(rf"(?<=\w),? {_IDIOM}$")
 
 # --- unusual words for a request
 
@@ -219,13 +242,21 @@ def plain_wording(text: str, house: House) -> str:
         plain = words.sub(replacement, plain)
     plain = _without_address(plain, house)
     plain = corrected(plain, house)
+    plain = _IDIOM_ENDS.sub("", _IDIOM_LEADS.sub("", plain))
     plain = _OVERSLEEP.sub("", _without_remark(plain, house))
+    if _COMMAND.match(plain) and not _DICTATION.search(plain):
+        plain = correct_entity_names(plain, _names(house))
     for words, replacement in _WORDS:
         plain = words.sub(replacement, plain)
     if (asked := _STATE_OF.match(plain)) and not _vocabulary(house).isdisjoint(normalized_words(asked["what"])):
         plain = f"what is the state of {asked['what']}"
     plain = _wish(plain, house) or plain
     return text if plain == before else f"{plain}{ending if '?' not in ending else ''}"
+
+
+def _names(house: House) -> tuple[str, ...]:
+    named = [(thing.name, thing.aliases) for thing in (*house.entities, *house.places)]
+    return tuple(dict.fromkeys(name for first, others in named for name in (first, *others)))
 
 
 def _without_address(text: str, house: House) -> str:
@@ -325,9 +356,13 @@ class PlainWording(Hook):
     def _parts(self, text: str, house: House) -> Sequence[str]:
         if both := _BOTH_ALARMS.match(text):
             return [f"set an alarm for {both[which]}" for which in ("first", "second")]
-        clauses = parse_clauses(text, self._alarms.now(), self._alarms.sun_times)
+        parts = split_commands(text, house)
         # A time, a condition or an exception may concern all commands of a sentence.
-        return split_commands(text, house) if clauses.is_plain else ()
+        is_plain = len(parts) > 1 and (self._is_plain(text) or all(map(self._is_plain, parts)))
+        return parts if is_plain else ()
+
+    def _is_plain(self, text: str) -> bool:
+        return parse_clauses(text, self._alarms.now(), self._alarms.sun_times).is_plain
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         note = run.notes.get(self.name)

@@ -32,6 +32,7 @@ from edgevox.home.alarms.watches import Watches
 from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.clauses.parser import Clauses
 from edgevox.home.clauses.wording import PlainWording
+from edgevox.home.colours import find_colour
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.grammar import pattern, plain_request
 from edgevox.home.intents.catalogue import known_tools
@@ -169,6 +170,8 @@ _SEVERAL = pattern(r"\b(?:lights|lamps|all|every\w*|both|whole|everything|house)
 
 def corrected_call(text: str, call: ToolCall, earlier: Sequence[ToolCall]) -> ToolCall | None:
     """The call that was meant, or None if this one fits the words. `earlier` are the calls of the same command."""
+    if call.name == "light_set":
+        return _without_unknown_colour(call)
     if call.name not in _OPPOSITE:
         return None
     opposite = _OPPOSITE[call.name]
@@ -182,4 +185,17 @@ def corrected_call(text: str, call: ToolCall, earlier: Sequence[ToolCall]) -> To
         return None
     if arguments == {"domain": "light"} and _ONE_LIGHT.search(text) and not _SEVERAL.search(text):
         return replace(call, arguments=json.dumps({"name": "light"}))
+    return None
+
+
+def _without_unknown_colour(call: ToolCall) -> ToolCall | None:
+    """The call without a colour that is none, where it also sets a brightness: a word beside it was taken for one."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+        find_colour(str(arguments.get("color") or "white"))
+    except HomeError:
+        if "brightness" in arguments:
+            return call.with_arguments({slot: value for slot, value in arguments.items() if slot != "color"})
+    except ValueError:
+        return None
     return None
