@@ -19,7 +19,7 @@ from edgevox.agents.instructions import Instructions, SystemPrompt, is_self_cont
 from edgevox.agents.model_profile import ModelProfile, OnPreview, Reply
 from edgevox.agents.tool_loop import Confirm, ToolLoop, TurnState, deny_confirmation
 from edgevox.core.events import Event, ModelFinished, ModelStarted, Publish, ReplyDelta, ToolCallWritten, TurnsForgotten
-from edgevox.core.hooks import Again, Answer, Calls, Hook, Hooks, ModelReply, Run, SafetyHookFailed
+from edgevox.core.hooks import Again, Answer, Calls, Hook, Hooks, ModelReply, Parts, Run, SafetyHookFailed
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import (
     ChatModel,
@@ -207,31 +207,41 @@ class LLMAgent:
 
     async def _turn(self, state: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
         """Yield the spoken text; complete `state` when done."""
+        answers: list[str] = []
         try:
-            answer = await self._start(state, turn)
-            while answer is None and not turn.cancel.is_set():
-                reply = Reply(self._model, state.call_numbers)
-                async with aclosing(self._generate(reply, state, turn, choice)) as pieces:
-                    async for piece in pieces:
-                        yield piece
-                if not await turn.gate.passed(turn.cancel):
+            decision = await self._hooks.run_start(state.run)
+            parts = decision.texts if isinstance(decision, Parts) else (None,)
+            for part in parts:
+                if part is not None:
+                    state.begin_part(part)
+                    decision = await self._hooks.run_start(state.run)
+                answer = await self._start(decision, state, turn)
+                while answer is None and not turn.cancel.is_set():
+                    reply = Reply(self._model, state.call_numbers)
+                    async with aclosing(self._generate(reply, state, turn, choice)) as pieces:
+                        async for piece in pieces:
+                            yield piece
+                    if not await turn.gate.passed(turn.cancel):
+                        break
+                    answer = await self._handle_reply(reply, state, turn)
+                    state.run.hop += 1
+                if turn.cancel.is_set() or answer is None:
                     break
-                answer = await self._handle_reply(reply, state, turn)
-                state.run.hop += 1
+                answers.append(answer.text.strip())
         except SafetyHookFailed:
-            answer = Answer(_SAFETY_FAILED)
+            answers.append(_SAFETY_FAILED)
         if turn.cancel.is_set():
             state.finish = "cancelled"
             state.reply = state.spoken.strip()
             return
-        assert answer is not None
-        state.reply = answer.text.strip() or state.spoken.strip() or state.last_speech or turn_sentence(state.run)
+        said = " ".join(dict.fromkeys(filter(None, answers)))
+        state.reply = said or state.spoken.strip() or state.last_speech or turn_sentence(state.run)
         if state.unspoken_text:
             yield state.unspoken_text
 
-    async def _start(self, state: TurnState, turn: Turn) -> Answer | None:
+    async def _start(self, decision: Answer | Calls | Parts | None, state: TurnState, turn: Turn) -> Answer | None:
         """Return the answer of a hook, or of the calls that a hook asks for."""
-        match await self._hooks.run_start(state.run):
+        match decision:
             case Calls(calls) if await turn.gate.passed(turn.cancel):
                 state.run.hop += 1
                 numbered = (replace(call, id=f"call_{next(state.call_numbers)}") for call in calls)
@@ -250,7 +260,7 @@ class LLMAgent:
         request = self._request(
             state.system_prompt,
             state.offered,
-            (*state.messages, *(Message("user", hint) for hint in (*state.hints, *state.reminders))),
+            (*state.prompt_messages, *(Message("user", hint) for hint in (*state.hints, *state.reminders))),
             # A regenerated call follows the rules of a first hop.
             hop=0 if state.forced_choice else state.run.hop,
             choice="none" if is_last else state.forced_choice or choice,

@@ -78,6 +78,8 @@ class TurnState:
     results: list[ToolResult] = field(default_factory=list)
     spoken: str = ""
     reply: str = ""
+    part: tuple[str, int] | None = None
+    """The part of the utterance that is read now, and how many messages there were before it."""
     finish: FinishReason = "stop"
     forced_choice: ToolChoice | None = None
     is_regenerated: bool = False
@@ -85,6 +87,18 @@ class TurnState:
 
     def __post_init__(self) -> None:
         self.call_numbers = itertools.count(1 + sum(len(message.tool_calls) for message in self.messages))
+
+    def begin_part(self, text: str) -> None:
+        """Let the hooks and the model read this part of the utterance only."""
+        self.run.text, self.run.hop = text, 0
+        self.part = (text, len(self.messages))
+
+    @property
+    def prompt_messages(self) -> tuple[Message, ...]:
+        if self.part is None:
+            return tuple(self.messages)
+        text, start = self.part
+        return (Message("user", text), *self.messages[start:])
 
     @property
     def reminders(self) -> tuple[str, ...]:

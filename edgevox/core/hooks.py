@@ -90,6 +90,13 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """Read these texts one after the other, as if each were an utterance; their answers are one answer."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
     """Ask the model once more, with this message."""
 
@@ -110,8 +117,8 @@ class Hook:
     priority: ClassVar[int] = 0
     is_safety: ClassVar[bool] = False
 
-    async def on_run_start(self, run: Run) -> Answer | Calls | None:
-        """Return an answer or calls to skip the model, or None."""
+    async def on_run_start(self, run: Run) -> Answer | Calls | Parts | None:
+        """Return an answer or calls to skip the model, or None. Called again for each of the parts that it returns."""
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         """Return a replacement for the request, or None."""
@@ -139,7 +146,7 @@ class Hooks:
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
         self._hooks = sorted(hooks, key=lambda hook: -hook.priority)
 
-    async def run_start(self, run: Run) -> Answer | Calls | None:
+    async def run_start(self, run: Run) -> Answer | Calls | Parts | None:
         return await self._first(lambda hook: hook.on_run_start(run))
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest:

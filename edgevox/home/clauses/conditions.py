@@ -77,7 +77,8 @@ _EVENTS = tuple(
 )
 # A change, where a verb such as "is" would ask for the state now: "tell me if the door is open".
 _IS_CHANGE = pattern(
-    r"\b(?:opens|closes|shuts|unlocks|locks|turns|comes|goes|gets|switches|starts|stops|finishes|ends|drops|falls|rises|"
+    r"\b(?:opens|closes|shuts|unlocks|locks|turns|comes|goes|gets|switches|starts|stops|finishes|ends|drops|"
+    r"falls|rises|"
     r"climbs|reaches|arrives?|leaves?|detects|exceeds|rains|begins)\b"
 )
 _BY_SOMEONE = pattern(

@@ -394,6 +394,6 @@ def _player(tool: str, slots: Slots, house: House, domains: frozenset[str]) -> E
         for state in _ACTIVE.get(tool, _PERHAPS_ACTIVE):
             if active := tuple(entity for entity in found if entity.state == state):
                 return single_entity(active, house)
-        if tool in _ACTIVE:
+        if tool in _ACTIVE or tool == "set_volume_relative":
             raise TargetNotFound("Nothing is paused." if tool == "media_unpause" else "Nothing is playing.")
     return single_entity(found, house)

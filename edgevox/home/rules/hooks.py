@@ -3,15 +3,16 @@
 A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
 calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
 
-1. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
-2. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
-3. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
-4. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
-5. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
-6. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
-7. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
-8. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
-9. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+1. `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
+2. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
+3. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
+4. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
+5. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
+6. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
+7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
+8. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
+9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
+10. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.clauses.parser import Clauses
+from edgevox.home.clauses.wording import PlainWording
+from edgevox.home.colours import find_colour
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.grammar import pattern, plain_request
 from edgevox.home.intents.catalogue import known_tools
@@ -50,6 +53,7 @@ def assistant_hooks(
     recent = (effects, executor, home.house, timers, alarms)
     return (
         *default_slm_hooks(executor.registry.only_reads),
+        PlainWording(home.house, alarms),
         TimerRules(timers, alarms, watches),
         References(*recent),
         NothingAsked(),
@@ -166,6 +170,8 @@ _SEVERAL = pattern(r"\b(?:lights|lamps|all|every\w*|both|whole|everything|house)
 
 def corrected_call(text: str, call: ToolCall, earlier: Sequence[ToolCall]) -> ToolCall | None:
     """The call that was meant, or None if this one fits the words. `earlier` are the calls of the same command."""
+    if call.name == "light_set":
+        return _without_unknown_colour(call)
     if call.name not in _OPPOSITE:
         return None
     opposite = _OPPOSITE[call.name]
@@ -179,4 +185,17 @@ def corrected_call(text: str, call: ToolCall, earlier: Sequence[ToolCall]) -> To
         return None
     if arguments == {"domain": "light"} and _ONE_LIGHT.search(text) and not _SEVERAL.search(text):
         return replace(call, arguments=json.dumps({"name": "light"}))
+    return None
+
+
+def _without_unknown_colour(call: ToolCall) -> ToolCall | None:
+    """The call without a colour that is none, where it also sets a brightness: a word beside it was taken for one."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+        find_colour(str(arguments.get("color") or "white"))
+    except HomeError:
+        if "brightness" in arguments:
+            return call.with_arguments({slot: value for slot, value in arguments.items() if slot != "color"})
+    except ValueError:
+        return None
     return None

@@ -16,14 +16,18 @@ _LIST = r"(?:(?:my|the|our|that|this) )?(?P<list>(?:[\w' -]+? )?lists?|groceries
 _NOT_A_LIST = pattern(r"\b(?:play ?lists?|wish|guest|waiting|black|white|check|contact|email|mailing) ?lists?\b|\bof\b")
 _READ = (
     pattern(
-        rf"^(?:what|tell me what|show me what)(?:'s| is|'re| are| do (?:i|we) have| have (?:i|we) got)?"
+        rf"^(?:what|tell me what|show me what|let me (?:know|hear|see) what|i (?:want|need) to know what)(?:'s|"
+        rf" is|'re| are| do (?:i|we) have| have (?:i|we) got)?"
         rf"(?: all| left| still| there)* on {_LIST}$"
     ),
     pattern(
-        rf"^(?:read|show|tell|give|list)(?: me| us| out| back)*(?: what(?:'s| is) on)? {_LIST}(?: out| to me| back"
+        r"^(?:read|show|tell|give|list|repeat|recite|review|view|display|see|say|let (?:me|us) (?:hear|see)|"
+        r"go (?:through|over)|"
+        rf"look (?:through|at|over)|run (?:through|down)|pull up|bring up)(?: me| us| out| back)*(?: what(?:'s|"
+        rf" is) on)? {_LIST}(?: out| to me| back"
         r"| aloud)*$"
     ),
-    pattern(rf"^what (?:items|things|stuff)(?: are| do (?:i|we) have)?(?: there)?(?: left)? on {_LIST}$"),
+    pattern(rf"^what (?:are the )?(?:items|things|stuff)(?: are| do (?:i|we) have)?(?: there)?(?: left)? on {_LIST}$"),
     pattern(rf"^(?:check|open) {_LIST}$"),
     pattern(rf"^what (?:are (?:all )?|is ){_LIST}$"),
     pattern(r"^what (?P<list>lists) do (?:i|we) have$"),
@@ -44,7 +48,16 @@ _ASK = (
         r"^(?:do|did) (?:i|we) (?:already )?(?:have|put|add|write|get) (?:any |some )?(?P<item>.+?)(?: already)? "
         rf"(?:on|to|onto) {_LIST}(?: already| yet)?$"
     ),
-    pattern(rf"^does {_LIST} (?:have|contain|include) (?P<item>.+)$"),
+    pattern(
+        rf"^(?:does|(?:check|see|tell me|let me know)(?: to see)? (?:if|"
+        rf"whether)) {_LIST} (?:already )?(?:ha(?:ve|s)|contains?|"
+        r"includes?) (?P<item>.+?)(?: on it| in it)?$"
+    ),
+    pattern(
+        rf"^(?:did|is|are|was|were) (?P<item>.+?) (?:get|got|been|get added|added|put|written)(?: on| to|"
+        rf" onto)+ {_LIST}$"
+    ),
+    pattern(rf"^(?:check|see|tell me|let me know)(?: to see)? (?:if|whether) (?P<item>.+?) (?:is|are) on {_LIST}$"),
 )
 _ANYTHING = pattern(r"(?:anything|something|things|items)\b")
 _CLEAR = (

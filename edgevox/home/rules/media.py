@@ -25,6 +25,12 @@ _PLAYING = (
     pattern(r"^who (?:sings|is singing|plays|is playing|made|wrote) (?:this|that|it)(?: song| track| tune)?$"),
     pattern(r"^what (?:am i|are we) (?:listening to|hearing|watching)$"),
     pattern(r"^(?:tell me )?what (?:song|track|music|tune) (?:this|that) is$"),
+    pattern(r"^(?:identify|name) (?:this|that|the) (?:song|track|tune|music)(?: for me| playing)?$"),
+    pattern(
+        r"^(?:who|what)(?:'s| is) the (?:artist|singer|band|name|title|information|info) (?:of|on|about|behind|for) "
+        r"(?:this|that|the(?: current)?) (?:song|track|tune|music)(?: (?:that(?:'s| is) )?playing| (?:that )?we're"
+        r" (?:listening to|hearing)| i'm (?:listening to|hearing))?(?: right now| now)?$"
+    ),
 )
 _NEXT = pattern(
     r"^(?:next|next (?:one|song|track|title)|skip|skip (?:this|it|that|this one|this song|this track|song|track"

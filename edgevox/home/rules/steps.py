@@ -128,6 +128,7 @@ _WISH = pattern(
     r"(?:were|was|could be|would be) "
 )
 _MAX_CLAUSES = 3
+_LARGE_STEP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +210,9 @@ def _parse_clause(text: str, others: list[str], house: House) -> Calls | str:
     rest = without_article(" ".join(_FILLERS.sub(" ", clause.text).split()))
     targets = _targets(rest, others, quantity, house)
     entities, quantity = targets.entities, targets.quantity
-    if quantity is VOLUME and not entities and not rest and _has(house, "media_player"):
-        return "Nothing is playing."
+    if quantity is VOLUME and not (entities or rest or amount.is_end or amount.factor) and _has(house, "media_player"):
+        # The resolver asks which player, or says that none is playing.
+        return _volume_step(Change(bool(is_more), count=amount.count, size=amount.size), {})
     if quantity is None or not entities:
         return ()
     if amount.is_end and is_more is None:
@@ -251,7 +253,7 @@ def _amount(clause: _Clause) -> Change | None:
         return Change(True, count=_number(word) + (0.5 if said["half"] else 0))
     if clause.takes(_SMALL):
         return Change(True, size=0)
-    return Change(True, size=2 if clause.takes(_LARGE) else 1)
+    return Change(True, size=_LARGE_STEP if clause.takes(_LARGE) else 1)
 
 
 def _number(word: str) -> float:
@@ -349,15 +351,20 @@ def _calls(change: Change, quantity: Quantity, targets: _Targets, house: House) 
     if len(entities) > 1 and not change.is_end and change.factor is None:
         return _stepped_together(change, quantity, entities)
     if quantity is VOLUME and change.factor is None and not change.is_end:
-        step: object = "up" if change.is_more else "down"
-        if change.count is not None or change.size != 1:
-            size = round(change.count if change.count is not None else quantity.steps[change.size])
-            step = size if change.is_more else -size
-        return (tool_call("set_volume_relative", **said, volume_step=step),)
+        return _volume_step(change, said)
     is_named = "name" in said and found(quantity.tool, house, **said) == entities
     if len(entities) == 1 and is_named and (value := change.applied(quantity, entities[0])) is not None:
         return (tool_call(quantity.tool, **said, **{quantity.slot: value}),)
     return tuple(_call(change, quantity, entity, house) for entity in entities)
+
+
+def _volume_step(change: Change, said: dict[str, str]) -> Calls:
+    """A step as the model writes it; only an amount or "much louder" is a number."""
+    step: object = "up" if change.is_more else "down"
+    if change.count is not None or change.size == _LARGE_STEP:
+        size = round(change.count if change.count is not None else VOLUME.steps[change.size])
+        step = size if change.is_more else -size
+    return (tool_call("set_volume_relative", **said, volume_step=step),)
 
 
 def _stepped_together(change: Change, quantity: Quantity, entities: Entities) -> Calls:
