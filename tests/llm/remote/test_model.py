@@ -456,6 +456,13 @@ async def test_another_edgevox_is_kept_from_using_its_own_tools() -> None:
     assert [body["tool_choice"] for body in server.bodies] == ["none", "auto"]
 
 
+async def test_another_edgevox_gets_tools_as_tools_whatever_the_preset_writes() -> None:
+    models = listed("home", owned_by="edgevox")
+    async with scripted(talk("x"), models=models) as server, RemoteModel(server.url) as model:
+        await told(model, offering(tools_as="lines"))
+    assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["switch_lamp"]
+
+
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://h:x/v1", "http://h/v1?key=1"])
 def test_an_invalid_url_is_rejected(url: str) -> None:
     with pytest.raises(ConfigError):
