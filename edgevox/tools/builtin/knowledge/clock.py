@@ -13,20 +13,10 @@ from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, pattern, plain_question
 
 HERE = "here"
-_HERE_WORDS = frozenset(
-    {
-        "here",
-        "home",
-        "our time",
-        "my time",
-        "local time",
-        "this place",
-        "where i am",
-        "my location",
-        "my place",
-        "our place",
-    }
-)
+_HERE_WORDS = (
+    "here", "home", "our time", "my time", "local time", "this place", "where i am", "my location", "my place",
+    "our place",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from edgevox.core.words import MONTHS, SHORT_MONTHS, WEEKDAYS
-from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, ordinal_value, take_number
+from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, ordinal_value, take_number, whole_number
 
 _MONTHS = {name.casefold(): number for number, name in enumerate(MONTHS, start=1)} | {
     short.casefold(): MONTHS.index(name) + 1 for short, name in SHORT_MONTHS.items() if short != "May"
@@ -297,11 +297,8 @@ def ordinal_day(text: str) -> int | None:
 
 
 def _day_number(text: str) -> int | None:
-    if (number := ordinal_day(text)) is not None:
-        return number
-    tokens = Tokens.of(text)
-    value = take_number(tokens)
-    return int(value) if value is not None and not tokens and value.denominator == 1 and 1 <= value <= 31 else None
+    number = ordinal_day(text) or whole_number(text)
+    return number if number is not None and 1 <= number <= 31 else None
 
 
 def spoken_year(text: str) -> int | None:
@@ -310,22 +307,12 @@ def spoken_year(text: str) -> int | None:
         return int(text) or None
     words = text.replace("-", " ").split(" ")
     for count in range(1, len(words)):
-        first, second = Tokens.of(" ".join(words[:count])), Tokens.of(" ".join(words[count:]))
-        century, rest = take_number(first), take_number(second)
-        if century is None or first or not 10 <= century <= 21 or century.denominator != 1:
-            continue
-        if words[count] == "oh" and len(words) == count + 2:
-            second = Tokens.of(words[count + 1])
-            rest = take_number(second)
-        if rest is not None and not second and rest.denominator == 1 and 0 <= rest < 100:
-            return int(century) * 100 + int(rest) if rest >= 10 or words[count] == "oh" else None
-    tokens = Tokens.of(text)
-    value = take_number(tokens)
-    return (
-        int(value)
-        if value is not None and not tokens and value.denominator == 1 and 1000 <= value <= _MAX_YEAR
-        else None
-    )
+        has_oh = words[count] == "oh" and len(words) == count + 2
+        century, rest = whole_number(" ".join(words[:count])), whole_number(" ".join(words[count + has_oh :]))
+        if century is not None and 10 <= century <= 21 and rest is not None and 0 <= rest < 100:
+            return century * 100 + rest if rest >= 10 or has_oh else None
+    year = whole_number(text)
+    return year if year is not None and 1000 <= year <= _MAX_YEAR else None
 
 
 def shift(start: date, length: str, sign: int = 1) -> date | None:

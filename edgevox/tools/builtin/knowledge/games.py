@@ -6,7 +6,7 @@ import random
 import re
 
 from edgevox.core.languages import capitalized, counted, listed
-from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
+from edgevox.tools.builtin.knowledge.numbers import whole_number
 from edgevox.tools.builtin.knowledge.question import Reading, first_match, plain_question
 
 MAX_DICE = 20
@@ -126,12 +126,6 @@ def _whole(said: str) -> int | None:
         return 1
     if said in ("a pair of", "a couple of", "both", "a couple"):
         return 2
-    tokens = Tokens.of(said)
-    try:
-        negative = bool(tokens.take("minus", "-"))
-        value = take_number(tokens)
-    except NumberTooLong:
-        return None
-    if value is None or tokens or value.denominator != 1:
-        return None
-    return -int(value) if negative else int(value)
+    positive = said.removeprefix("minus ").removeprefix("-")
+    number = whole_number(positive)
+    return number if number is None or positive == said else -number

@@ -75,6 +75,16 @@ def take_number(tokens: Tokens) -> Fraction | None:
     return value
 
 
+def whole_number(text: str) -> int | None:
+    """The whole number that a text is; None for any other text."""
+    tokens = Tokens.of(text)
+    try:
+        value = take_number(tokens)
+    except NumberTooLong:
+        return None
+    return int(value) if value is not None and not tokens and value.denominator == 1 else None
+
+
 def _take_parts(tokens: Tokens) -> Fraction | None:
     """ "half", "a third", "three quarters", "3/4"; and "half a million"."""
     if tokens.peek().isdecimal() and tokens.peek(1) == "/" and tokens.peek(2).isdecimal():
