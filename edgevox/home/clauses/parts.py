@@ -71,7 +71,7 @@ _NOT_BEFORE = word_set(
 )
 _LIST = pattern(r"\blists?\b|\bgroceries\b")
 _CLEANS = pattern(r"\b(?:vacuum\w*|robot|roomba|hoover\w*|clean\w*|mow\w*)\b")
-_PARTICLE = pattern(r"\b(?:on|off|up|down|out|back|away|to|at|blue|red|green|white)\b")
+_PARTICLE = pattern(r"\b(?:on|off|up|down|out|back|away|to|at|for|timer|alarm|reminder|blue|red|green|white)\b")
 _POLITE_START = pattern(rf"^{POLITE}")
 _NEEDS_PARTICLE = pattern(r"^(?:turn|switch|put|set|make|bring)\b")
 
@@ -125,6 +125,8 @@ def _follows(left: str, right: str, joint: str, vocabulary: frozenset[str]) -> b
     """Whether the right side begins a command of its own."""
     if joint and (_VOLUME.match(right) or _SHORT.match(right)):
         return _PLAYS.search(left) is not None
+    if not joint and not (_state(right) or _IMPERATIVE.match(f" {right}", 1)):
+        return False
     if state := _state(right):
         # Without a conjunction both sides are without a verb: "hall light off fan on".
         return _names(state, vocabulary) and (bool(joint) or _state(left) == left)
