@@ -41,7 +41,7 @@ _NO_NAME = (
     r"they|he|she|has|have|had|what|not|went|goes|comes|go|come|get|gets|been|be|just|again|thanks|oh|then)\b)"
 )
 _STATE = pattern(rf"^(?:(?:all|the|my|our) )*{_NO_NAME}[\w'-]+(?: {_NO_NAME}[\w'-]+){{0,3}} {_STATE_WORD}(?=$|[ ,.;])")
-_AFTER_STATE = pattern(rf"\b{_STATE_WORD} (?={_NO_NAME}[a-z])")
+_AFTER_STATE = pattern(rf"\b(?!on (?:the|my|our)\b){_STATE_WORD} (?={_NO_NAME}[a-z])")
 _THING = pattern(
     r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?|volume|music|songs?|tracks?|weather|forecast|time|date|"
     r"vacuum\w*|everything|temperature|heating|skip|next)\b"
@@ -69,9 +69,10 @@ _NOT_BEFORE = word_set(
     "to and or not don't never please can could you will would i we they the a an my our your of for that which who it "
     "when if then just also with in at by from until go help let me he she should must may might than as like only"
 )
+_GERUND = pattern(rf"^{POLITE}(?:start|stop|keep) \w+ing\b")
 _LIST = pattern(r"\blists?\b|\bgroceries\b")
 _CLEANS = pattern(r"\b(?:vacuum\w*|robot|roomba|hoover\w*|clean\w*|mow\w*)\b")
-_PARTICLE = pattern(r"\b(?:on|off|up|down|out|back|away|to|at|blue|red|green|white)\b")
+_PARTICLE = pattern(r"\b(?:on|off|up|down|out|back|away|to|at|for|timer|alarm|reminder|blue|red|green|white)\b")
 _POLITE_START = pattern(rf"^{POLITE}")
 _NEEDS_PARTICLE = pattern(r"^(?:turn|switch|put|set|make|bring)\b")
 
@@ -95,6 +96,8 @@ def _first_split(text: str, vocabulary: frozenset[str]) -> tuple[str, str] | Non
             continue  # "start the robot and clean the kitchen" is one wish
         if _NEED.match(left) and _LIST.search(right):
             continue  # "we're out of oil, put it on the list" too
+        if _MARK.search(f"{left} ") or _GERUND.match(left):
+            continue  # "lock, no, unlock the door"; "start charging the car turn the charger on"
         if not is_strong and (_DICTATES.match(left) or _TIMER.search(left)):
             continue
         if _is_command(left, vocabulary) and _follows(left, right, joint, vocabulary):
@@ -125,6 +128,8 @@ def _follows(left: str, right: str, joint: str, vocabulary: frozenset[str]) -> b
     """Whether the right side begins a command of its own."""
     if joint and (_VOLUME.match(right) or _SHORT.match(right)):
         return _PLAYS.search(left) is not None
+    if not joint and not (_state(right) or _IMPERATIVE.match(f" {right}", 1)):
+        return False
     if state := _state(right):
         # Without a conjunction both sides are without a verb: "hall light off fan on".
         return _names(state, vocabulary) and (bool(joint) or _state(left) == left)
@@ -218,6 +223,8 @@ def corrected(text: str, house: House) -> str:
     """The sentence as it was meant, or the same one where no correction is certain."""
     for mark in _MARK.finditer(text):
         before, after = text[: mark.start()].strip(" ,"), _ONLY.sub("", _SORRY.sub("", text[mark.end() :]).strip(" ,"))
+        if LEADS_WITH_ACTION.match(before) and _OTHER_COMMAND.match(after) and not _PRONOUN.search(after):
+            return after
         if len(before.split()) < 2 or not after or _SAYS_NO.search(before):
             continue
         if meant := _meant(before, after, house):

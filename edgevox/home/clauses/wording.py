@@ -245,13 +245,18 @@ def plain_wording(text: str, house: House) -> str:
     plain = _IDIOM_ENDS.sub("", _IDIOM_LEADS.sub("", plain))
     plain = _OVERSLEEP.sub("", _without_remark(plain, house))
     if _COMMAND.match(plain) and not _DICTATION.search(plain):
-        plain = correct_entity_names(plain, _names(house))
+        named = correct_entity_names(plain, _names(house))
+        plain = plain if _joined(named) == _joined(plain) else named  # the resolver reads "bed room"
     for words, replacement in _WORDS:
         plain = words.sub(replacement, plain)
     if (asked := _STATE_OF.match(plain)) and not _vocabulary(house).isdisjoint(normalized_words(asked["what"])):
         plain = f"what is the state of {asked['what']}"
     plain = _wish(plain, house) or plain
     return text if plain == before else f"{plain}{ending if '?' not in ending else ''}"
+
+
+def _joined(text: str) -> str:
+    return text.casefold().replace(" ", "")
 
 
 def _names(house: House) -> tuple[str, ...]:

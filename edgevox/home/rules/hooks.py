@@ -118,7 +118,9 @@ class HomeRules(Hook):
         return any("weather" in name or "forecast" in name for name in others)
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
-        """Correct calls that contradict the words: the weather of another day, all lights for one, on for off."""
+        """Correct calls that contradict the words: the weather of another day, half a title, on for off."""
+        if call.name == "media_search_and_play":
+            return media.with_whole_title(plain_request(run.text), call)
         if call.name != "get_weather":
             noted = run.notes.setdefault(self.name, [])  # the calls are corrected before the first one is made
             earlier = noted if isinstance(noted, list) else []

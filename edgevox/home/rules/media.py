@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from edgevox.core.types import ToolCall
+from edgevox.core.words import word_set
 from edgevox.home.entities import House
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 
@@ -85,3 +89,31 @@ def _place(said: str | None, house: House) -> dict[str, str] | None:
         if found("media_get_playing", house, **{slot: name}):
             return {slot: name}
     return None
+
+
+_PLAY = pattern(
+    r"^play (?:(?:me|us|some|the song|the track|the album|a song called|music by|songs by|something by) )?(?P<what>.+?)"
+    r"(?:,? (?:please|now|next|for me|right now))*$"
+)
+_LEFT_OUT = word_set(
+    "me us some the a an my any song songs music track tracks tune album artist band by called named from of "
+    "playlist podcast "
+    "radio station something please now in on at"
+)
+
+
+def with_whole_title(text: str, call: ToolCall) -> ToolCall | None:
+    """The call with the words of a title that the model left out: it is said to the letter after "play"."""
+    said = _PLAY.match(text)
+    arguments = json.loads(call.arguments)
+    query = str(arguments.get("search_query") or "")
+    if said is None or not query or arguments.keys() != {"search_query"}:
+        return None
+    heard, written = said["what"].casefold().split(), query.casefold().split()
+    starts = [at for at in range(len(heard)) if heard[at : at + len(written)] == written]
+    if len(starts) != 1:
+        return None
+    before, after = heard[: starts[0]], heard[starts[0] + len(written) :]
+    if _LEFT_OUT.issuperset(before) and (not after or not _LEFT_OUT.isdisjoint(after)):
+        return None
+    return call.with_arguments({**arguments, "search_query": said["what"]})

@@ -14,6 +14,7 @@ from typing import ClassVar
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Calls, Hook, Run
 from edgevox.core.types import Message, ToolCall
+from edgevox.core.words import WEEKDAYS
 from edgevox.home.alarms.alarm_handlers import TIMER_ID, label_words
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
@@ -140,6 +141,8 @@ _TELLING = pattern(
 # Never left to the model, which would do it: "cancel turning off the TV".
 _CANCEL_DOING = pattern(rf"^{POLITE}cancel \w+ing\b")
 _RINGING = pattern(r"\b(?:timers?|alarms?|reminders?)\b")
+_DAY = rf"(?:tomorrow|tonight|today|at|this|next|every|{'|'.join(WEEKDAYS)})"
+_PARTICLE = pattern(rf"^ (in|up|off|out|down|over|back|away|around)(?= {_DAY}\b)")
 _CUT = pattern(r"^['’]\w")
 _AND = pattern(r",? and (?:then |another |one )?|, ")
 _ING = pattern(r"^(?P<stem>clos|open|unlock|lock|turn|switch|start|dim|stop|set)(?:[mpt])?ing\b")
@@ -179,9 +182,12 @@ class TimerRules(Hook):
         task, text = str(arguments.get("task") or ""), " ".join(run.text.split()).strip(" .!?")
         start = text.casefold().find(task.casefold())
         rest = text[start + len(task) :] if task and start >= 0 else ""
-        if not _CUT.match(rest):
+        if particle := _PARTICLE.match(rest):  # "let the cat in tomorrow"
+            task = f"{task} {particle[1]}"
+        elif _CUT.match(rest):
+            task = f"{task}{self._without_time(rest)}"
+        else:
             return None
-        task = f"{task}{self._without_time(rest)}"
         return call.with_arguments({**arguments, "task": task})
 
     def _without_time(self, rest: str) -> str:

@@ -28,7 +28,7 @@ _ABOUT = (
     ("rain", pattern(r"\b(?:rain(?:ing|y|s|coat)?|umbrella|drizzle|pour|wet outside|stay dry)\b")),
     ("snow", pattern(r"\bsnow(?:ing|y|s)?\b")),
     ("wind", pattern(r"\bwind(?:y)?\b")),
-    ("sun", pattern(r"\b(?:sunny|sunshine|sun shine|sun be out|sunglasses|sunscreen)\b")),
+    ("sun", pattern(r"\b(?:sunny|sunshine|sun shine|sun be out|sun ?glass(?:es)?|sunscreen|sun ?cream|sun ?hat)\b")),
     (
         "temperature",
         pattern(
@@ -43,6 +43,7 @@ _NEEDS = pattern(
     r"^(?:do|should|will) (?:i|we) (?:need|take|bring|wear|pack) (?:to (?:take|bring|wear|pack) )?(?:an? |my |the"
     r" )?(?:umbrella|raincoat|rain coat|coat|jacket|sunscreen|sunglasses)\b"
 )
+_GLASSES = pattern(r"\b(?:sun ?glass(?:es)?|sunscreen|sun ?cream|sun ?hat|parasol|shades)\b")
 _OTHER_SUBJECT = pattern(
     r"\b(?:remind|alarm|timer|list|thermostat|heating|oven|fridge|freezer|water|lights?|room|bedroom|kitchen"
     r"|inside|indoors|"
@@ -77,6 +78,8 @@ def parse(text: str, house: House, today: date) -> Calls:
     period = parse_period(said, today)
     if period is None:
         return ()
+    if about == "sun" and period.words == "today" and _GLASSES.search(text):
+        return (tool_call("get_weather"),)
     # The model asks for the weather, which tells of today too.
     is_later = _LATER.search(text) is not None and about != "weather"
     if period.words == "today" and not (is_later or (about == "rain" and _NEEDS.match(text))):

@@ -1,0 +1,135 @@
+"""An utterance is put into plain words before the rules and the model read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.agents import LLMAgent
+from edgevox.home import DemoHome
+from edgevox.home.clauses.parts import is_taken_back, split_commands
+from edgevox.home.clauses.wording import PlainWording, plain_wording
+from edgevox.testing import ScriptedModel
+from tests.home.conftest import Bench
+from tests.home.talk import written
+
+HOUSE = DemoHome().house()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("turn on the kitchen, no wait, the garage light", "turn on the garage light"),
+        ("blinds closed in the living room, i mean the bedroom", "blinds closed in the bedroom"),
+        ("dim the desk lamp to seventy sorry fourteen percent", "dim the desk lamp to fourteen percent"),
+        ("wake me at quarter past five no half past", "wake me at half past five"),
+        ("switch on the desk lamp, no, off", "switch off the desk lamp"),
+        ("make the floor lamp red er purple", "make the floor lamp purple"),
+        ("add plums no figs to the shopping list", "add figs to the shopping list"),
+        ("remind me to ring Ann no Tom at nine", "remind me to ring Tom at nine"),
+        ("close the curtains, actually open the blinds", "open the blinds"),
+        ("lock the no unlock the front door", "unlock the front door"),
+    ],
+)
+def test_a_correction_replaces_what_is_of_its_kind(said: str, meant: str) -> None:
+    assert plain_wording(said, HOUSE) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "remind me to say no to the salesman",
+        "add no sugar cookies to the shopping list",
+        "no, the bedroom lamp",
+        "there is no light in the hallway",
+        "play no woman no cry",
+    ],
+)
+def test_a_no_that_corrects_nothing_is_kept(said: str) -> None:
+    assert plain_wording(said, HOUSE) == said
+    assert not is_taken_back(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        ("set a timer for nine minutes oh and put rice on the shopping list", 2),
+        ("pause the tv the bell is ringing turn the hallway light on", 2),
+        ("desk lamp on garage light off and lock the front door", 3),
+        ("set the heating to twenty and the fan off", 2),
+        ("we're out of salt and start the coffee machine", 2),
+        ("skip this one and turn it up", 2),
+    ],
+)
+def test_commands_that_are_each_complete_are_split(said: str, parts: int) -> None:
+    assert len(split_commands(said, HOUSE)) == parts
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "turn off the tv and the floor lamp",
+        "dim the desk lamp and make it blue",
+        "remind me to open the garage and start the mower",
+        "set a timer for ten minutes and turn off the tv",
+        "turn on the light switch",
+        "switch off light",
+        "volume on the tv to sixty",
+        "open the garage door and switch the light on in there",
+    ],
+)
+def test_a_sentence_that_is_one_command_or_dictation_is_not_split(said: str) -> None:
+    assert split_commands(said, HOUSE) == (said,)
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("Hey Nora, turn on the tv.", "turn on the tv."),
+        ("don t turn on the tv", "don't turn on the tv"),
+        ("i've got my hands full of shopping could you open the garage door", "could you open the garage door"),
+        ("before i forget, the printer on", "the printer on"),
+        ("latch the front door", "lock the front door"),
+        ("can we hear some Bach", "play some Bach"),
+        ("make sure i'm awake by seven", "wake me up at seven"),
+        ("have a look at the garage door", "what is the state of the garage door"),
+        ("i can hardly see in the garage", "turn on the lights in the garage"),
+        ("the living room carpet is filthy", "vacuum the living room"),
+        ("turn on the flaw lamp", "turn on the Floor Lamp"),
+    ],
+)
+def test_unusual_words_become_those_that_the_model_knows(said: str, plain: str) -> None:
+    assert plain_wording(said, HOUSE) == plain
+
+
+def _agent(bench: Bench, *lines: str) -> tuple[LLMAgent, ScriptedModel]:
+    model = ScriptedModel(lines)
+    hooks = (PlainWording(bench.home.house, bench.alarms),)
+    return LLMAgent("test", tools=bench.executor, hooks=hooks, model=model, parsers=("hermes",)), model
+
+
+async def test_the_model_reads_each_command_alone_and_the_conversation_keeps_what_was_said(bench: Bench) -> None:
+    said = "turn on the desk lamp oh and turn on the printer"
+    agent, model = _agent(
+        bench, written("turn_on", {"name": "desk lamp"}), written("turn_on", {"name": "printer"}), "You are welcome."
+    )
+    result = await agent.run(said)
+    assert [request.messages[-1].content for request in model.requests] == [
+        "turn on the desk lamp",
+        "turn on the printer",
+    ]
+    assert result.reply == "The desk lamp is on. The printer is on."
+    await agent.run("Thanks.")
+    assert said in [message.content for message in model.requests[2].messages]
+
+
+async def test_a_time_for_all_commands_keeps_them_together(bench: Bench) -> None:
+    agent, model = _agent(bench, "Later.")
+    await agent.run("turn on the desk lamp and turn on the printer at ten")
+    assert len(model.requests) == 1
+
+
+async def test_a_command_that_is_taken_back_does_nothing(bench: Bench) -> None:
+    agent, model = _agent(bench)
+    await agent.run("start the robot, no wait, don't do that")
+    assert not model.requests
+    assert bench.state("vacuum.robot") == "docked"
