@@ -59,7 +59,9 @@ _QUESTION = pattern(
     r"add|play|say|announce|broadcast)\b"
 )
 # These have a time of their own, which the model writes into the call.
-_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
+# An alarm that is armed, and that of a house, is no alarm that rings at a time.
+_PANEL = "".join(f"(?<!{word} )" for word in ("arm the", "arm my", "arm our", "arm", "house", "burglar", "security"))
+_TIMED_THINGS = pattern(rf"\b(?:timers?|{_PANEL}alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
 
 # --- exceptions
 
@@ -341,7 +343,7 @@ class CommandClauses(Hook):
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
-            self._timers.start(clauses.for_s, command=back)
+            self._timers.start(clauses.for_s, command=back, caller=run.caller)
         except (HomeError, StateError) as error:
             return Answer(f"{_spoken(outcome)} {sentence(error.message)}")
         return Answer(f"{_spoken(outcome)} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")

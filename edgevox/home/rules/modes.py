@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from edgevox.home.entities import House
-from edgevox.home.intents.handlers import mode_called, option_called
+from edgevox.home.intents.handlers import option_called
 from edgevox.home.intents.relative import STEP
+from edgevox.home.intents.resolution import mode_called
 from edgevox.home.rules.reading import Calls, call, found, pattern, without_article
 
 _SET = r"(?:set|switch|put|turn|change|make|move|place)"
