@@ -156,7 +156,14 @@ class LLMAgent:
         messages = [Message("user", text)] if isinstance(text, str) else list(text)
         sentence = messages[0].content
         state = TurnState(
-            Run(self.name, turn.id, sentence, self._client, lambda: tuple(self._conversation.messages())),
+            Run(
+                self.name,
+                turn.id,
+                sentence,
+                self._client,
+                lambda: tuple(self._conversation.messages()),
+                turn.caller or self._tool_loop.caller,
+            ),
             messages,
             SystemPrompt.of(self._instructions, sentence),
             self._names_for(sentence),

@@ -127,7 +127,10 @@ class TurnState:
 
 @dataclass(frozen=True, slots=True)
 class ToolLoop:
-    """Runs the calls of a model's replies for `caller`. `names` returns the tools that it may call."""
+    """Runs the calls of a model's replies for the caller of the turn, by default `caller`.
+
+    `names` returns the tools that may be called.
+    """
 
     executor: ToolExecutor
     hooks: Hooks
@@ -217,7 +220,7 @@ class ToolLoop:
             resolved_calls.append(resolved.call)
         for result in await self.executor.dispatch_all(
             passed,
-            caller=self.caller,
+            caller=state.run.caller,
             cancel=turn.cancel,
             turn_id=turn.id,
             low_confidence_text=state.low_confidence_text,

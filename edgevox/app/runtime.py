@@ -33,6 +33,7 @@ from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
 from edgevox.server.assistant import Assistant, DashboardData
+from edgevox.server.http.tokens import scopes_now, token_file
 
 
 class TurnRecords:
@@ -213,7 +214,12 @@ class AssistantRuntime:
             return None
         for_s = self.settings.ring.for_s
         return dialogue.AlarmPlayer(
-            self.home_context.toolbox.agenda, pipeline, pipeline.alarm_state, self.bus.publish, for_s=for_s
+            self.home_context.toolbox.agenda,
+            pipeline,
+            pipeline.alarm_state,
+            self.bus.publish,
+            for_s=for_s,
+            scopes_now=partial(scopes_now, token_file(self.folders)),
         )
 
     def assistant(self) -> Assistant:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, dataclass_transform
 
+from edgevox.core.turn import Caller
+
 EngineName: TypeAlias = Literal["stt", "llm", "tts"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
 TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
@@ -324,7 +326,8 @@ class DueAlarm:
 
     `label` is the name of a timer or alarm, the task of a reminder, or what a watch tells, and may be "". `due_s` is
     the due time in seconds since 1970. `command` is run when it is due, usually "", and `agreed` the question about it
-    that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer".
+    that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer". The command runs with
+    the scopes of `caller`, which scheduled it; None for this machine's own microphone and keyboard.
     """
 
     id: str
@@ -334,3 +337,4 @@ class DueAlarm:
     command: str = ""
     called: str = "timer"
     agreed: str = ""
+    caller: Caller | None = None

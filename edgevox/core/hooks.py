@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.types import ChatRequest, FinishReason, Message, ToolCall
 
 _LOG = logging.getLogger(__name__)
@@ -61,7 +62,8 @@ class ModelReply:
 class Run:
     """One turn of an agent, as its hooks see it. Hooks may keep state in `notes`, each under its own key.
 
-    `client` identifies the conversation, and `past` returns the messages of its earlier turns.
+    `client` identifies the conversation, and `past` returns the messages of its earlier turns. The calls are made for
+    `caller`.
     """
 
     agent: str
@@ -69,6 +71,7 @@ class Run:
     text: str
     client: str = ""
     past: Callable[[], tuple[Message, ...]] = tuple
+    caller: Caller = LOCAL
     hop: int = 0
     calls: list[ToolCall] = field(default_factory=list)
     outcomes: list[ToolOutcome] = field(default_factory=list)

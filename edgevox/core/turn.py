@@ -1,4 +1,4 @@
-"""One turn: its id, its cancellation flag, and a gate before side effects that cannot be undone.
+"""One turn: its id, caller and cancellation flag, and a gate before side effects that cannot be undone.
 
 The functions at the end run asyncio tasks and leave none behind.
 """
@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -109,14 +109,49 @@ class Gate:
         return self.is_open
 
 
+EVERYTHING = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The origin of a call and its scopes: `read` queries, `act` changes; a tool may need its own.
+
+    A scope may end in `.*` for every scope below it; `*` alone is every scope. `has_token` if the scopes are those of
+    a token with that name, which can be revoked.
+    """
+
+    name: str
+    scopes: frozenset[str] = frozenset()
+    has_token: bool = False
+
+    def may(self, scope: str) -> bool:
+        if EVERYTHING in self.scopes or scope in self.scopes:
+            return True
+        parts = scope.split(".")
+        return any(".".join((*parts[:end], "*")) in self.scopes for end in range(1, len(parts)))
+
+    def limited_to(self, other: Caller) -> Caller:
+        """This caller with only those scopes that `other` has too."""
+        common = {scope for scope in self.scopes if other.may(scope)}
+        return replace(self, scopes=frozenset(common | {scope for scope in other.scopes if self.may(scope)}))
+
+
+LOCAL = Caller("local", frozenset({EVERYTHING}))
+"""The microphone and the keyboard of this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance. The id identifies late results of a cancelled turn, so that they are dropped."""
+    """One utterance. The id identifies late results of a cancelled turn, so that they are dropped.
+
+    `caller` replaces that of the agent: a scheduled command runs with the scopes of the caller that scheduled it.
+    """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     cancel: CancelFlag = field(default_factory=CancelFlag)
     started_s: float = field(default_factory=time.monotonic)
     gate: Gate = field(default_factory=Gate)
+    caller: Caller | None = None
 
 
 async def cancel_tasks(*tasks: asyncio.Task[Any] | None) -> None:

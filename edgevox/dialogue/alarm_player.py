@@ -9,11 +9,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
-from edgevox.core.turn import Turn, background_task, cancel_tasks
+from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.earcons import alarm_tone, timer_chime
@@ -40,6 +40,10 @@ LATEST_COMMAND_S = 300.0
 _NOT_DONE = "I have not done it."
 # If synthesis takes longer (TTS is busy with a reply), the tone plays first.
 _SYNTHESIS_S = 1.0
+
+
+ScopesNow: TypeAlias = Callable[[Caller], Caller | None]
+"""Returns a caller with the scopes that it has now; None if its token was revoked."""
 
 
 class Schedule(Protocol):
@@ -78,7 +82,8 @@ class AlarmPlayer:
     """Polls the schedule while `running`, and plays due alarms for `for_s` at most.
 
     An alarm sounds at once, also inside a spoken reply, but waits while the user speaks. Commands to it arrive in
-    `alarm_state`. The command of a timer becomes a turn. Without speech output there are only events.
+    `alarm_state`. The command of a timer becomes a turn of the caller that scheduled it. Without speech output there
+    are only events.
     """
 
     def __init__(
@@ -89,6 +94,7 @@ class AlarmPlayer:
         publish: Publish,
         *,
         for_s: float,
+        scopes_now: ScopesNow = lambda caller: caller,
         wall_clock: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -98,6 +104,7 @@ class AlarmPlayer:
         self._alarm_state = alarm_state
         self._publish = publish
         self._for_s = for_s
+        self._scopes_now = scopes_now
         self._wall_clock = wall_clock
         self._clock = clock
         self._sleep = sleep
@@ -173,8 +180,15 @@ class AlarmPlayer:
             until_s=self._clock() + self._for_s,
             # One that would be over by now sounds once.
             most_rounds=1 if late_s > self._for_s else most_rounds,
-            runs_command=bool(due.command) and late_s <= LATEST_COMMAND_S,
+            runs_command=bool(due.command) and late_s <= LATEST_COMMAND_S and self._is_permitted(due),
         )
+
+    def _is_permitted(self, due: DueAlarm) -> bool:
+        """Whether the caller that scheduled the command still has scopes here."""
+        if due.caller is None or self._scopes_now(due.caller) is not None:
+            return True
+        log.warning("the %s %s is not run: the token of %s was revoked", due.kind, due.id, due.caller.name)
+        return False
 
     # --- when it sounds
 
@@ -298,7 +312,10 @@ class AlarmPlayer:
             )
 
     async def _run_command(self, due: DueAlarm) -> None:
-        turn = Turn()
+        caller = self._scopes_now(due.caller) if due.caller else None
+        if due.caller and caller is None:
+            return  # revoked since it began to ring
+        turn = Turn(caller=caller)
         with suppress(EdgevoxError), self._pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
             await self._pipeline.answer(due.command, turn, "timer")
 

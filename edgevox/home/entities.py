@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
 from edgevox.core.errors import ToolError
+from edgevox.tools.tool import Target
 
 Attributes: TypeAlias = Mapping[str, Any]
 
@@ -43,7 +44,8 @@ class Entity:
     """A device or service with a state, in Home Assistant's terms; `area` and `floor` are ids.
 
     Percentages (`brightness`, `position`, `percentage`, `volume_level`) are whole numbers from 0 to 100, whatever the
-    backend uses.
+    backend uses. `acts_on` are the targets of a scene, a script, an automation or a group, without those that are only
+    locked, closed or armed; None if they are not known.
     """
 
     id: str
@@ -55,9 +57,23 @@ class Entity:
     floor: str | None = None
     device_class: str | None = None
     attributes: Attributes = field(default_factory=dict, hash=False)
+    acts_on: tuple[Target, ...] | None = None
 
 
 Entities: TypeAlias = tuple[Entity, ...]
+
+
+def is_secure_state(domain: str, state: str) -> bool:
+    """Whether what secures the house does so in this state: a scene that sets it needs no yes."""
+    match domain:
+        case "lock":
+            return state == "locked"
+        case "cover" | "valve":
+            return state == "closed"
+        case "alarm_control_panel":
+            return state.startswith("armed")
+        case _:
+            return domain == "siren" and state == "off"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ POLITE = (
 )
 ACTIONS = (
     r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"
-    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut)"
+    r"mow|vacuum|clean|hoover|lower|raise|kill|leave|keep|activate|deactivate|enable|disable|power|light|cut|"
+    r"arm|disarm)"
 )
 LEADS_WITH_ACTION = pattern(rf"^{POLITE}{ACTIONS}\b")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -25,6 +26,9 @@ from edgevox.tools.tool import Resolution, Target, Tool
 _MAX_PROBLEMS = 3
 _MAX_SHOWN_CHARS = 60
 _MAX_SUMMARY_CHARS = 120
+PROGRAMS = frozenset({"scene", "script", "automation"})
+"""The domains of entities that act on others when they are turned on."""
+_DOTTED = re.compile(r"(?P<domain>[a-z_]+)\.(?P<name>[a-z0-9_]+)")
 _NAMED_TYPES = {"integer": "a whole number", "array": "a list", "object": "an object", "null": "null"}
 _LIMITS = {
     "minimum": "at least",
@@ -94,11 +98,26 @@ def _argument_targets(arguments: JsonObject) -> Iterable[Target]:
     classes = _texts(arguments.get("device_class")) or [""]
     # A class without a domain is a cover's: only covers have doors, garages and gates.
     for domain in domains or ["cover"]:
-        yield from (Target(domain, device_class) for device_class in classes)
+        for device_class in classes:
+            yield Target(domain, device_class, is_unknown=domain in PROGRAMS)
     for slot in ("name", "entity", "device", "item", "target"):
         # Its kind is unknown, so it is judged by its name, as a relay is.
         if isinstance(name := arguments.get(slot), str):
             yield Target("switch", name=name)
+    # An entity or a service of Home Assistant, wherever it is: "lock.front_door", "lock.unlock".
+    for found in map(_DOTTED.fullmatch, _all_texts(arguments)):
+        if found:
+            yield Target(found["domain"], name=found["name"], is_unknown=found["domain"] in PROGRAMS)
+
+
+def _all_texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from (text for member in value.values() for text in _all_texts(member))
+        case list():
+            yield from (text for member in value for text in _all_texts(member))
 
 
 def _texts(value: object) -> list[str]:

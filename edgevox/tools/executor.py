@@ -45,12 +45,16 @@ _CODES: Mapping[str, ErrorCode] = {code: code for code in get_args(ErrorCode)}
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """The context of a running call, for its tool; `depth` is 1 for a call of the model."""
+    """The context of a running call, for its tool; `depth` is 1 for a call of the model.
+
+    `is_confirmed` if its own question, not one about the transcript, was answered with yes.
+    """
 
     caller: policy.Caller
     turn_id: str
     cancel: CancelFlag | None
     depth: int
+    is_confirmed: bool = False
 
 
 _Value = TypeVar("_Value")
@@ -218,6 +222,7 @@ class ToolExecutor:
         level = self._rule.level(tool, resolution.targets)
         if not confirmed:
             self._ask_if_needed(tool, resolved, level, context, low_confidence_text)
+        context = dataclasses.replace(context, is_confirmed=confirmed and level != "never")
         key = tool, context.caller.name, json.dumps(resolution.arguments, sort_keys=True)
         if tool.memoize_s is not None and (known := self._memo.get(key)) is not None:
             return dataclasses.replace(known, tool_call_id=call.id)
@@ -233,7 +238,8 @@ class ToolExecutor:
         refresh = tool.refresh
         refreshed = guarded(lambda: refresh(resolution))
         now: Resolution | None = _unless_raised(refreshed if isinstance(refreshed, Raised) else refreshed.value)
-        if now is None or policy.stricter(level, self._rule.level(tool, now.targets)) != level:
+        is_stricter = now is not None and policy.stricter(level, self._rule.level(tool, now.targets)) != level
+        if now is None or is_stricter or policy.secures_more(now.targets, resolution.targets):
             raise _CallRejected("tool_denied", _CHANGED, speech=_CHANGED)
         return now
 

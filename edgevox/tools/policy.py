@@ -14,39 +14,19 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from edgevox.core.errors import ToolDenied
+from edgevox.core.turn import EVERYTHING, LOCAL, Caller
 from edgevox.core.types import ToolCall
 from edgevox.core.words import word_set
 from edgevox.tools.calls import ResolvedCall
 from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.tool import ConfirmLevel, Resolution, Target, Tool
 
-EVERYTHING = "*"
 CONFIRM = "confirm"
 """The permission to confirm the calls of another caller."""
 LOCKS = "home.locks"
 """The permission to act on what secures the house, beside that of the tool: a lock, an alarm, a garage door, a gate."""
 
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """The origin of a call and its scopes: `read` queries, `act` changes; a tool may need its own.
-
-    A scope may end in `.*` for every scope below it; `*` alone is every scope.
-    """
-
-    name: str
-    scopes: frozenset[str] = frozenset()
-
-    def may(self, scope: str) -> bool:
-        if EVERYTHING in self.scopes or scope in self.scopes:
-            return True
-        parts = scope.split(".")
-        return any(".".join((*parts[:end], "*")) in self.scopes for end in range(1, len(parts)))
-
-
-LOCAL = Caller("local", frozenset({EVERYTHING}))
-"""The microphone and the keyboard of this machine."""
-
+__all__ = ["EVERYTHING", "LOCAL", "Caller"]
 
 Channel: TypeAlias = Literal["voice", "keyboard", "api"]
 
@@ -64,10 +44,20 @@ _RISKY_TOOL_WORDS = word_set(
     "post publish lock unlock arm disarm alarm door garage gate"
 )
 # The same for the name of an entity of unknown kind: the last word says what it is.
-_RISKY_ENTITY_WORDS = word_set("lock locks door doors garage gate gates alarm siren safe")
-# Only the name shows what a relay switches and what a script does.
-_RELAYS = frozenset({"switch", "input_boolean"})
+_RISKY_ENTITY_WORDS = word_set(
+    "lock locks deadbolt latch bolt strike opener door doors garage gate gates alarm siren safe unlock disarm "
+    "tür haustür tor garagentor schloss alarmanlage porte portail serrure alarme puerta cerradura alarma porta "
+    "cancello serratura allarme deur slot poort"
+)
+# An id is older than the name: the switch "porch light" may have been installed as `switch.front_door`.
+_HARMLESS_WORDS = word_set(
+    "light lights lamp lamps led camera sensor motion bell doorbell chime heater fan plug outlet"
+)
+# Only the name shows what a relay switches, what a button or a script does and what a cover without a class is.
+_RELAYS = frozenset({"switch", "input_boolean", "select", "input_select"})
 _SCRIPTS = frozenset({"script", "scene", "automation", "button", "input_button"})
+_COVERINGS = word_set("blind blinds curtain curtains shade shades shutter shutters awning drapes screen tilt")
+_UNCLASSED = frozenset({"cover.", "cover.shutter", "valve."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +88,7 @@ class ConfirmationPolicy:
         return level
 
     def needed_scopes(self, tool: Tool, targets: Sequence[Target] | None) -> tuple[str, ...]:
-        """The scopes that a call with these targets needs; unknown targets may be anything but locks."""
+        """The scopes that a call with these targets needs; a tool without known targets has no locks."""
         secures = tool.side_effects and any(map(_is_securing, targets or ()))
         return (tool.needed_scope, LOCKS) if secures else (tool.needed_scope,)
 
@@ -113,12 +103,30 @@ class ConfirmationPolicy:
 
 
 def _is_securing(target: Target) -> bool:
-    """Whether a target secures the house, judged by its kind, or by its name where the kind does not say."""
+    """Whether a target secures the house, judged by its kind, or by its names where the kind does not say."""
     exact, domain = f"{target.domain}.{target.device_class}", target.domain
-    words = _words(target.name)
-    opens = domain in _RELAYS and not _RISKY_ENTITY_WORDS.isdisjoint(words[-1:])
-    hides = domain in _SCRIPTS and not (_RISKY_TOOL_WORDS | _RISKY_ENTITY_WORDS).isdisjoint(words)
-    return exact in _SAFETY_TARGETS or domain in _SAFETY_TARGETS or opens or hides
+    if target.is_unknown or exact in _SAFETY_TARGETS or domain in _SAFETY_TARGETS:
+        return True
+    names = [_words(name) for name in (target.name, *target.aliases)]
+    if _HARMLESS_WORDS.isdisjoint(names[0]):
+        names.append(_words(target.id.partition(".")[2]))
+    return any(_names_securing(domain, exact, words) for words in names)
+
+
+def _names_securing(domain: str, exact: str, words: Sequence[str]) -> bool:
+    """Whether a name is that of something that secures the house, for a kind that does not say."""
+    last = next((word for word in reversed(words) if not word.isdecimal()), "")
+    if domain in _RELAYS:
+        return last in _RISKY_ENTITY_WORDS
+    if exact in _UNCLASSED:
+        return last not in _COVERINGS and not (_RISKY_ENTITY_WORDS | {"gas"}).isdisjoint(words)
+    return domain in _SCRIPTS and not (_RISKY_TOOL_WORDS | _RISKY_ENTITY_WORDS).isdisjoint(words)
+
+
+def secures_more(now: Sequence[Target] | None, before: Sequence[Target] | None) -> bool:
+    """Whether a call would act on something that secures the house and was not among its targets before."""
+    known = {(target.domain, target.id, target.name) for target in before or ()}
+    return any((it.domain, it.id, it.name) not in known for it in now or () if _is_securing(it))
 
 
 @dataclass(frozen=True, slots=True)

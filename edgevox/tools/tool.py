@@ -42,12 +42,17 @@ class Speech:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An entity that a call would act on: `Target("cover", "garage", "garage door")`."""
+    """An entity that a call would act on: `Target("cover", "garage", "garage door")`.
+
+    `is_unknown` if nothing shows what the call would do to it or through it, as for a script that cannot be read.
+    """
 
     domain: str
     device_class: str = ""
     name: str = ""
     id: str = ""
+    aliases: tuple[str, ...] = ()
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, timedelta
 
 import numpy as np
+import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
 from edgevox.core.events import Event, InstantWordHeard, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.hooks import Answer, Hook, Run
+from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
 from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
@@ -68,6 +70,7 @@ class Home:
         speaker: Loudspeaker | None = None,
         voice: Synthesizer | None = None,
         is_mute: bool = False,
+        hooks: Sequence[Hook] | None = None,
     ) -> None:
         self.time = FakeTime()
         self.events: list[Event] = []
@@ -80,8 +83,9 @@ class Home:
         self.model = ScriptedModel(replies)
         self.alarm_state = AlarmState(snooze_minutes=9)
         self.is_somebody_speaking = False
+        self.scopes_now: Callable[[Caller], Caller | None] = lambda caller: caller
         self.pipeline = Pipeline(
-            LLMAgent("test", model=model or self.model, publish=self.note),
+            LLMAgent("test", model=model or self.model, publish=self.note, hooks=hooks),
             preset="p",
             publish=self.note,
             voice=None if is_mute else voice or Synthesizer(self.synthesizer),
@@ -98,6 +102,7 @@ class Home:
             self.alarm_state,
             self.note,
             for_s=FOR_S,
+            scopes_now=self.scopes_now,
             wall_clock=self.time,
             clock=self.time,
             sleep=self.time.sleep,
@@ -503,6 +508,38 @@ async def test_an_overdue_command_is_announced_and_not_run() -> None:
     assert home.started[0].endswith("I have not done it.")
     assert home.model.requests == []
     assert home.timers.all() == ()
+
+
+PROGRAM = Caller("program", frozenset({"act"}), has_token=True)
+
+
+async def test_a_command_runs_with_the_scopes_that_its_caller_has_now() -> None:
+    callers: list[Caller] = []
+
+    class Noting(Hook):
+        async def on_run_start(self, run: Run) -> Answer:
+            callers.append(run.caller)
+            return Answer("Done.")
+
+    home = Home(hooks=[Noting()])
+    home.scopes_now = lambda caller: caller.limited_to(Caller("program", frozenset()))
+    home.timers.start(10, command="turn off the lamp", caller=PROGRAM)
+    home.timers.start(12, command="turn off the oven")
+    async with home.ringing():
+        await home.time.pass_by(13)
+        await home.time.pass_by(FOR_S)
+    assert callers == [Caller("program", frozenset(), has_token=True), LOCAL]
+
+
+async def test_a_command_of_a_revoked_token_is_announced_logged_and_not_run(caplog: pytest.LogCaptureFixture) -> None:
+    home = Home()
+    home.scopes_now = lambda _caller: None
+    home.timers.start(10, command="turn on the oven", caller=PROGRAM)
+    async with home.ringing():
+        await home.time.pass_by(10 + PAUSE_S + 1)
+    assert home.started[0].endswith("I have not done it.")
+    assert home.model.requests == []
+    assert "the token of program was revoked" in caplog.text
 
 
 # --- when something is missing

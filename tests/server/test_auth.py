@@ -14,7 +14,7 @@ import pytest
 from edgevox.config.secrets import write_secret
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
-from edgevox.server.http.tokens import SCOPES, Tokens, add_token, page_token, token_file
+from edgevox.server.http.tokens import SCOPES, Tokens, add_token, page_token, scopes_now, token_file
 from edgevox.tools.policy import Caller
 from tests.server.harness import OWNER, READER, TALKER, model, served, talking
 
@@ -148,9 +148,28 @@ def test_a_new_token_works_and_a_deleted_one_does_not_without_a_restart(folders:
     known, path = Tokens.open(folders), token_file(folders)
     before = path.read_text()
     token = add_token(path, "panel", ("chat",))
-    assert known.caller(token) == Caller("panel", frozenset({"chat"}))
+    assert known.caller(token) == Caller("panel", frozenset({"chat"}), has_token=True)
     write_secret(path, before)
     assert known.caller(token) is None
+
+
+def test_the_scopes_of_a_stored_caller_shrink_with_its_token_and_end_with_it(folders: Folders) -> None:
+    path = token_file(folders)
+    stored = Caller("panel", frozenset({"act", "home.*"}), has_token=True)
+    for scopes, left in (
+        ('["act", "home.locks", "confirm"]', {"act", "home.locks"}),
+        ('["*"]', {"act", "home.*"}),
+        ('["read"]', set()),
+    ):
+        write_secret(path, f'[panel]\ntoken = "edgevox-of-a-panel"\nscopes = {scopes}')
+        now = scopes_now(path, stored)
+        assert now is not None
+        assert now.scopes == left
+    write_secret(path, '[other]\ntoken = "edgevox-of-another"\nscopes = ["*"]')
+    assert scopes_now(path, stored) is None
+    write_secret(path, "[half")
+    assert scopes_now(path, stored) is None
+    assert scopes_now(path, Caller("wyoming", frozenset({"act"}))) == Caller("wyoming", frozenset({"act"}))
 
 
 def test_a_change_that_cannot_be_read_leaves_the_tokens_as_they_were(folders: Folders) -> None:

@@ -9,13 +9,14 @@ from datetime import date
 from typing import Any
 
 from edgevox.core.languages import counted, duration, listed, plural
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, Words, normalized_words
 from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
 from edgevox.home.alarms.time_expression import TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, days_phrase, moment_phrase, repeat_phrase
 from edgevox.home.alarms.time_tokens import WEEKDAY_NUMBERS
-from edgevox.home.alarms.timers import Timer, Timers
+from edgevox.home.alarms.timers import Timer, Timers, remote
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief, sentence
 from edgevox.home.resolve.fuzzy import find_by_words
@@ -50,11 +51,11 @@ _MAX_NAMED_TIMERS = 4
 _PLACES = {str(number): number - 1 for number in range(1, 10)} | {"last": -1, "latest": -1}
 
 
-def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
+def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str:
     """Raises HomeError and StateError."""
     match tool:
         case "start_timer":
-            return _start_timer(timers, arguments)
+            return _start_timer(timers, arguments, caller)
         case "cancel_all_timers":
             running = _matching_timers(timers, {})
             timers.cancel(*running)
@@ -82,7 +83,7 @@ def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any]) -> str:
             raise AssertionError(tool)
 
 
-def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
+def _start_timer(timers: Timers, arguments: Mapping[str, Any], caller: Caller) -> str:
     if arguments.get(TIMER_ID):
         timer = _only(timers, "start_timer", {TIMER_ID: arguments[TIMER_ID]})
         renamed = timers.rename(timer, checked_label(arguments.get("name")))
@@ -91,7 +92,7 @@ def _start_timer(timers: Timers, arguments: Mapping[str, Any]) -> str:
     if not seconds:
         raise ClarificationNeeded("For how long?")
     name, command = (checked_label(arguments.get(slot)) for slot in ("name", "conversation_command"))
-    timer = timers.start(seconds, name=name, command=command)
+    timer = timers.start(seconds, name=name, command=command, caller=caller)
     if command:
         return sentence(f"in {duration(seconds)} I will {brief(command)}")
     return sentence(f"the {timer.called} is set" + (f" for {duration(seconds)}" if name else ""))
@@ -215,17 +216,17 @@ _KIND_WORDS = re.compile(r"\b(alarm|reminder|schedule)s?\b", re.IGNORECASE)
 _ALL = frozenset({"all", "every", "everything", "both"})
 
 
-def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any]) -> str:
+def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str:
     """Raises HomeError and StateError."""
     match tool:
         case "set_alarm":
-            return _set_alarm(alarms, "alarm", *_days_of_name(alarms, arguments))
+            return _set_alarm(alarms, "alarm", *_days_of_name(alarms, arguments), caller)
         case "set_reminder":
             task = checked_label(arguments.get("task"))
             if not task:
                 raise ClarificationNeeded("Of what shall I remind you?")
             kind: Kind = "schedule" if arguments.get(RUNS) else "reminder"
-            return _set_alarm(alarms, kind, arguments.get("time"), task)
+            return _set_alarm(alarms, kind, arguments.get("time"), task, caller)
         case "cancel_alarm":
             return _cancel_alarm(alarms, arguments)
         case "alarm_status":
@@ -254,14 +255,14 @@ def at_phrase(alarm: Alarm, alarms: Alarms) -> str:
 # --- setting
 
 
-def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str) -> str:
+def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str, caller: Caller) -> str:
     when = _when(alarms, kind, str(said or ""))
-    alarm = _same(alarms, kind, when, label)
+    alarm = _same(alarms, kind, when, label, caller)
     if alarm is None and when.in_s is not None:
-        alarm = alarms.set_in(kind, when.in_s, label=label)
+        alarm = alarms.set_in(kind, when.in_s, label=label, caller=caller)
     elif alarm is None:
         sun = when.sun if when.repeat else None
-        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat, sun=sun)
+        alarm = alarms.set(kind, when.wall, label=label, repeat=when.repeat, sun=sun, caller=caller)
     if kind != "alarm":
         at = f"in {duration(when.in_s)}" if when.in_s else at_phrase(alarm, alarms)
         if kind == "schedule":
@@ -300,10 +301,13 @@ def _when(alarms: Alarms, kind: Kind, said: str) -> When:
     return when
 
 
-def _same(alarms: Alarms, kind: Kind, when: When, label: str) -> Alarm | None:
-    """An equal alarm that is already set: people repeat a request when they are not sure."""
-    wanted = kind, label, when.repeat, when.at.timestamp()
-    same = (one for one in alarms.all() if (one.kind, one.label, one.repeat, alarms.rings_s(one)) == wanted)
+def _same(alarms: Alarms, kind: Kind, when: When, label: str, caller: Caller) -> Alarm | None:
+    """An equal alarm that is already set: people repeat a request when they are not sure.
+
+    A schedule is equal only if it runs with the same scopes.
+    """
+    wanted = kind, label, when.repeat, when.at.timestamp(), remote(caller) if kind == "schedule" else None
+    same = (one for one in alarms.all() if (one.kind, one.label, one.repeat, alarms.rings_s(one), one.caller) == wanted)
     return next(same, None) if when.in_s is None else None
 
 

@@ -16,9 +16,10 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validator
 
 from edgevox.core.state_file import StateFile
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.home.alarms.sun import NoLocation, SunTime, SunTimes
 from edgevox.home.alarms.time_expression import MACHINE_ZONE, local, moment, wall_s
-from edgevox.home.alarms.timers import Clock, ClockOffset, jump_s
+from edgevox.home.alarms.timers import Clock, ClockOffset, jump_s, remote
 from edgevox.home.entities import HomeError
 
 Kind: TypeAlias = Literal["alarm", "reminder", "schedule"]
@@ -31,7 +32,8 @@ class Alarm(BaseModel):
     """An alarm, a reminder, or a schedule: its label is the command that runs.
 
     It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
-    occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows.
+    occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows, and
+    `caller` the remote client that set a schedule.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,6 +48,7 @@ class Alarm(BaseModel):
     skipped: tuple[date, ...] = ()
     snoozed_until_s: float | None = None
     reckoned: ClockOffset | None = None
+    caller: Caller | None = None
 
     @model_validator(mode="after")
     def _has_a_time(self) -> Alarm:
@@ -77,6 +80,10 @@ class Alarm(BaseModel):
         if self.at is not None and self.repeat:
             return day >= self.at.date() and day.weekday() in self.repeat and day not in self.skipped
         return self.meant(zone).date() == day
+
+
+def _stored(kind: Kind, caller: Caller) -> Caller | None:
+    return remote(caller) if kind == "schedule" else None
 
 
 class _Content(BaseModel):
@@ -116,18 +123,29 @@ class Alarms:
         return self.rings_s(alarm) <= self._clock()
 
     def set(
-        self, kind: Kind, at: datetime, *, label: str = "", repeat: tuple[int, ...] = (), sun: SunTime | None = None
+        self,
+        kind: Kind,
+        at: datetime,
+        *,
+        label: str = "",
+        repeat: tuple[int, ...] = (),
+        sun: SunTime | None = None,
+        caller: Caller = LOCAL,
     ) -> Alarm:
         """Ring at that wall-clock time, and again on the weekdays in `repeat`, then following `sun`. Raises HomeError.
 
         Without a time zone, `at` is local time.
         """
         wall = (at.astimezone(self.zone) if at.tzinfo else at).replace(tzinfo=None, second=0, microsecond=0, fold=0)
-        return self._add(Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat, sun=sun))
+        alarm = Alarm(
+            id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat, sun=sun, caller=_stored(kind, caller)
+        )
+        return self._add(alarm)
 
-    def set_in(self, kind: Kind, seconds: float, *, label: str = "") -> Alarm:
+    def set_in(self, kind: Kind, seconds: float, *, label: str = "", caller: Caller = LOCAL) -> Alarm:
         """Ring once after this time. Raises HomeError."""
-        return self._add(Alarm(id=_new_id(), kind=kind, label=label, due_s=self._clock() + seconds))
+        due_s = self._clock() + seconds
+        return self._add(Alarm(id=_new_id(), kind=kind, label=label, due_s=due_s, caller=_stored(kind, caller)))
 
     def cancel(self, *alarms: Alarm) -> None:
         gone = {alarm.id for alarm in alarms}

@@ -128,7 +128,7 @@ class AlarmSchedule:
     def _entries(self) -> list[DueAlarm]:
         """All pending and due entries, oldest first."""
         running = [
-            DueAlarm(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called)
+            DueAlarm(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called, caller=timer.caller)
             for timer in self._timers.all()
             if not timer.is_paused
         ]
@@ -139,6 +139,7 @@ class AlarmSchedule:
                 alarm.label,
                 self._alarms.rings_s(alarm),
                 alarm.label if alarm.kind == "schedule" else "",
+                caller=alarm.caller,
             )
             for alarm in self._alarms.all()
         ]
@@ -155,4 +156,6 @@ def _due_watch(watch: Watch) -> DueAlarm:
     if watch.kind == "remind":
         return DueAlarm(watch.id, "reminder", watch.text, watch.due_s)
     command = watch.text if watch.kind == "run" else ""
-    return DueAlarm(watch.id, "watch", watch.condition.fact, watch.due_s, command, agreed=watch.agreed)
+    return DueAlarm(
+        watch.id, "watch", watch.condition.fact, watch.due_s, command, agreed=watch.agreed, caller=watch.caller
+    )

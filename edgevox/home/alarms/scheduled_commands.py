@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from edgevox.core.errors import InvalidArguments, describe_faults
 from edgevox.core.events import RingKind
 from edgevox.core.languages import counted, duration, listed
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.words import Words
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarm_handlers import at_phrase, label_words
@@ -174,18 +175,22 @@ def watch_request(arguments: Mapping[str, Any]) -> WatchRequest:
         raise InvalidArguments(f"{WATCH}: {describe_faults(error)}") from error
 
 
-def set_watch(watches: Watches, arguments: Mapping[str, Any], house: House, *, agreed: str = "") -> str:
+def set_watch(
+    watches: Watches, arguments: Mapping[str, Any], house: House, *, agreed: str = "", caller: Caller = LOCAL
+) -> str:
     """Raises HomeError and StateError."""
     asked = watch_request(arguments)
     is_met = asked.condition.is_met(house)
     text = alarm_handlers.checked_label(arguments.get("task"))
     watch = watches.add(
-        asked.kind, asked.condition, text, is_repeating=asked.is_repeating, is_met=is_met, agreed=agreed
+        asked.kind, asked.condition, text, is_repeating=asked.is_repeating, is_met=is_met, agreed=agreed, caller=caller
     )
     return f"{sentence(watch.promise)} {_ALREADY if is_met else ''}".rstrip()
 
 
-def run_alarm(alarms: Alarms, scheduled: ScheduledCommands, tool: str, arguments: Mapping[str, Any]) -> str:
+def run_alarm(
+    alarms: Alarms, scheduled: ScheduledCommands, tool: str, arguments: Mapping[str, Any], caller: Caller = LOCAL
+) -> str:
     """Answer a call about alarms and reminders, or about scheduled commands. Raises HomeError and StateError."""
     name = str(arguments.get("name") or "")
     if tool in ("cancel_alarm", "alarm_status") and alarm_handlers.names_schedules(arguments):
@@ -194,7 +199,7 @@ def run_alarm(alarms: Alarms, scheduled: ScheduledCommands, tool: str, arguments
         return scheduled.cancel(wanted, is_all=is_all) if tool == "cancel_alarm" else scheduled.status(wanted)
     if tool == "cancel_alarm" and (the_id := arguments.get(alarm_handlers.TIMER_ID)):
         return "It is cancelled." if scheduled.remove([str(the_id)]) else NOTHING
-    answer = alarm_handlers.run_alarm(alarms, tool, arguments)
+    answer = alarm_handlers.run_alarm(alarms, tool, arguments, caller)
     if tool == "alarm_status" and not any(arguments.values()):
         others = scheduled.status(with_timers=False)
         return others if others and answer == alarm_handlers.NOTHING_SET else f"{answer} {others}".rstrip()

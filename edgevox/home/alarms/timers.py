@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from edgevox.core.languages import duration
 from edgevox.core.platform import seconds_since_boot
 from edgevox.core.state_file import StateFile
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.home.entities import HomeError
 from edgevox.home.phrasing import brief
 
@@ -67,8 +68,16 @@ MAX_TIMER_S = 7 * 24 * 3600
 MAX_TIMERS = 50
 
 
+def remote(caller: Caller) -> Caller | None:
+    """The caller as it is stored with a command; None for this machine's own microphone and keyboard."""
+    return None if caller == LOCAL else caller
+
+
 class Timer(BaseModel):
-    """One timer. While paused, `left_s` is its remaining time; otherwise it is due at `due_s`."""
+    """One timer. While paused, `left_s` is its remaining time; otherwise it is due at `due_s`.
+
+    `caller` is the remote client that scheduled the command.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -77,6 +86,7 @@ class Timer(BaseModel):
     due_s: float
     name: str = ""
     command: str = ""
+    caller: Caller | None = None
     left_s: float | None = None
     reckoned: ClockOffset | None = None
 
@@ -127,12 +137,17 @@ class Timers:
     def remaining_s(self, timer: Timer) -> float:
         return timer.remaining_s(self._clock())
 
-    def start(self, length_s: int, *, name: str = "", command: str = "") -> Timer:
-        """Raises HomeError for an invalid length, and for too many timers."""
+    def start(self, length_s: int, *, name: str = "", command: str = "", caller: Caller = LOCAL) -> Timer:
+        """`caller` is that of the command. Raises HomeError for an invalid length, and for too many timers."""
         if not 0 < length_s <= MAX_TIMER_S:
             raise HomeError("A timer can be a second to a week long.")
         timer = Timer(
-            id=uuid.uuid4().hex[:8], length_s=length_s, due_s=self._clock() + length_s, name=name, command=command
+            id=uuid.uuid4().hex[:8],
+            length_s=length_s,
+            due_s=self._clock() + length_s,
+            name=name,
+            command=command,
+            caller=remote(caller) if command else None,
         )
         with self._file.changing() as content:
             if len(content.timers) >= MAX_TIMERS:

@@ -14,8 +14,9 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from edgevox.core.state_file import StateFile
+from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.words import word_set
-from edgevox.home.alarms.timers import Clock
+from edgevox.home.alarms.timers import Clock, remote
 from edgevox.home.entities import Entity, HomeError, House
 from edgevox.home.phrasing import is_in_state
 
@@ -87,7 +88,7 @@ class Watch(BaseModel):
     """A condition, and what happens when it becomes true: `text` is announced, is a reminder, or runs as a command.
 
     `was_met` is the last known answer, and `due_s` since when it is due. `agreed` is the question about a command
-    that was answered with yes when the watch was set up.
+    that was answered with yes when the watch was set up, and `caller` the remote client that did so.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,6 +101,7 @@ class Watch(BaseModel):
     was_met: bool | None = None
     due_s: float | None = None
     agreed: str = ""
+    caller: Caller | None = None
 
     @property
     def promise(self) -> str:
@@ -135,6 +137,7 @@ class Watches:
         is_repeating: bool,
         is_met: bool | None,
         agreed: str = "",
+        caller: Caller = LOCAL,
     ) -> Watch:
         """Watch for a condition; an equal watch is returned as it is. Raises HomeError for too many."""
         watch = Watch(
@@ -145,10 +148,11 @@ class Watches:
             is_repeating=is_repeating,
             was_met=is_met,
             agreed=agreed,
+            caller=remote(caller) if kind == "run" else None,
         )
         with self._file.changing() as content:
             for known in content.watches:
-                if (known.kind, known.condition, known.text) == (kind, condition, text):
+                if known == watch.model_copy(update={"id": known.id, "was_met": known.was_met, "due_s": known.due_s}):
                     return known
             if len(content.watches) >= MAX_WATCHES:
                 raise HomeError(f"I watch {MAX_WATCHES} things already. Cancel some first.")

@@ -18,8 +18,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from edgevox.core.state_file import StateFile
 from edgevox.home.backends.local_lists import LIST_VERBS, ItemLists, Line
 from edgevox.home.colours import find_colour
-from edgevox.home.entities import Action, Area, Entity, Floor, Forecast, ForecastKind, HomeError, House, ListItem
+from edgevox.home.entities import (
+    Action,
+    Area,
+    Entity,
+    Floor,
+    Forecast,
+    ForecastKind,
+    HomeError,
+    House,
+    ListItem,
+    is_secure_state,
+)
 from edgevox.home.phrasing import number, sentence, the
+from edgevox.tools.tool import Target
 
 
 @cache
@@ -40,8 +52,20 @@ def first_day() -> House:
     for key, its in data["entities"].items():
         floor = areas[its["area"]].floor if "area" in its else None
         entities.append(Entity(key, domain=key.partition(".")[0], floor=floor, **its))
+    known = {entity.id: entity for entity in entities}
     return House(
-        tuple(entities), tuple(areas.values()), tuple(Floor(key, **its) for key, its in data["floors"].items())
+        tuple(replace(entity, acts_on=_acts_on(entity.id, known)) for entity in entities),
+        tuple(areas.values()),
+        tuple(Floor(key, **its) for key, its in data["floors"].items()),
+    )
+
+
+def _acts_on(scene_id: str, known: Mapping[str, Entity]) -> tuple[Target, ...] | None:
+    scene = demo_data()["scenes"].get(scene_id)
+    return scene and tuple(
+        Target(one.domain, one.device_class or "", one.name, one.id)
+        for one in (known[entity_id] for entity_id in scene)
+        if not is_secure_state(one.domain, scene[one.id]["state"])
     )
 
 

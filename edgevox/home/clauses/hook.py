@@ -150,7 +150,7 @@ class CommandClauses(Hook):
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
-            self._timers.start(clauses.for_s, command=back)
+            self._timers.start(clauses.for_s, command=back, caller=run.caller)
         except (HomeError, StateError) as error:
             return Answer(f"{outcome.sentence} {sentence(error.message)}")
         return Answer(f"{outcome.sentence} {sentence(f'in {duration(clauses.for_s)} I will {brief(back)}')}")

@@ -25,7 +25,9 @@ _QUESTION = pattern(
     r"add|play|say|announce|broadcast)\b"
 )
 # These have a time of their own, which the model writes into the call.
-_TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
+# An alarm that is armed, and that of a house, is no alarm that rings at a time.
+_PANEL = "".join(f"(?<!{word} )" for word in ("arm the", "arm my", "arm our", "arm", "house", "burglar", "security"))
+_TIMED_THINGS = pattern(rf"\b(?:timers?|{_PANEL}alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
 
 # --- exceptions
 

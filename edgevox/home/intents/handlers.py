@@ -12,7 +12,7 @@ from edgevox.home.colours import kelvin_of
 from edgevox.home.entities import Action, Attributes, Entities, Entity, Home, HomeError, House, Verb
 from edgevox.home.intents.list_handlers import read_list
 from edgevox.home.intents.quantities import STEP, stepped
-from edgevox.home.intents.resolution import ResolvedIntent
+from edgevox.home.intents.resolution import ALARM_MODES, ResolvedIntent, mode_called
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, place_of, sentence, state_phrase, the
 from edgevox.home.resolve.target_resolver import ClarificationNeeded
 
@@ -127,27 +127,6 @@ async def stop(home: Home, tool: str, intent: ResolvedIntent) -> str:
     return sentence(f"{_names(done, home.house())} {'has' if _verb(done) == 'is' else 'have'} stopped")
 
 
-_MODE_WORDS = {
-    "heating": "heat", "heater": "heat", "warm": "heat", "cooling": "cool", "cold": "cool", "air conditioning": "cool",
-    "automatic": "auto", "fan": "fan only", "drying": "dry", "economy": "eco", "energy saving": "eco",
-    "energy saver": "eco", "saving": "eco", "stay": "home", "out": "away", "sleep": "night", "sleeping": "night",
-    "bed": "night", "holiday": "vacation", "disarm": "disarmed", "off": "disarmed",
-}  # fmt: skip
-_AUTOMATIC = ("auto", "heat_cool")
-
-
-def mode_called(said: str, modes: Sequence[str]) -> str | None:
-    """The mode of a device that a person means, or None."""
-    spoken = " ".join(said.casefold().replace("_", " ").removesuffix(" mode").split())
-    by_words = {mode.casefold().replace("_", " "): mode for mode in modes}
-    for words in (spoken, _MODE_WORDS.get(spoken, spoken)):
-        if words in by_words:
-            return by_words[words]
-        if words in _AUTOMATIC:
-            return next((mode for mode in _AUTOMATIC if mode in modes), None)
-    return None
-
-
 async def set_mode(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Modes and presets of thermostats; each device gets its own name of the mode."""
     said, by_mode = str(intent.arguments["mode"]), defaultdict[str, list[Entity]](list)
@@ -207,9 +186,6 @@ def _kelvin_after(light: Entity, arguments: Mapping[str, Any]) -> int:
     low = attributes.get("min_color_temp_kelvin") or _WARMEST_KELVIN
     high = attributes.get("max_color_temp_kelvin") or _COLDEST_KELVIN
     return round(min(high, max(low, wanted)))
-
-
-ALARM_MODES = ("away", "home", "night", "vacation", "disarmed")
 
 
 async def set_alarm_mode(home: Home, tool: str, intent: ResolvedIntent) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -28,6 +28,7 @@ from edgevox.home.resolve.target_resolver import (
     resolved_targets,
     without_excepted,
 )
+from edgevox.tools.calls import PROGRAMS
 from edgevox.tools.tool import Resolution, Speech, Target
 
 EXCEPT = "except"
@@ -37,6 +38,8 @@ ENTITY_IDS = "entity_ids"
 _PLACES = ("area", "floor")
 _KINDS = ("domain", "device_class")
 _SENSORS = ("sensor", "binary_sensor")
+# Turning them on acts on other entities.
+_PROGRAMS = PROGRAMS | {"group"}
 _POSSESSIVES = ("'s", "’s")
 _Proposals: TypeAlias = Iterator[dict[str, Any]]
 
@@ -111,12 +114,21 @@ def refresh_intent(tool: str, intent: ResolvedIntent, house: House) -> ResolvedI
 
 
 def _targets(tool: str, arguments: JsonObject, entities: Entities) -> tuple[Target, ...]:
-    """The entities that the policy judges; locking a door and closing a garage are safe."""
-    return tuple(
-        Target(entity.domain, entity.device_class or "", entity.name, entity.id)
-        for entity in entities
-        if not _is_safe_direction(tool, arguments, entity)
-    )
+    """The entities that the policy judges; locking a door and closing a garage are safe.
+
+    A scene, a script, an automation or a group is judged by what it acts on.
+    """
+    found: list[Target] = []
+    for entity in entities:
+        if _is_safe_direction(tool, arguments, entity):
+            continue
+        is_known = entity.acts_on is not None
+        if not (is_known and entity.domain in ("scene", "script")):
+            is_unknown = entity.domain in _PROGRAMS and not is_known
+            kind = entity.domain, entity.device_class or ""
+            found.append(Target(*kind, entity.name, entity.id, entity.aliases, is_unknown))
+        found += entity.acts_on or ()
+    return tuple(dict.fromkeys(found))
 
 
 def _area_to_clean(tool: str, arguments: JsonObject, house: House) -> Area | None:
@@ -132,16 +144,40 @@ def _is_safe_direction(tool: str, arguments: JsonObject, entity: Entity) -> bool
     match tool, entity.domain:
         case "turn_on", "lock" | "alarm_control_panel":
             return True
-        case "turn_off", "cover" | "valve":
+        case "turn_off", "cover" | "valve" | "scene" | "script":
             return True
         case "stop_moving", _:
             return True
         case "alarm_set_mode", _:
-            return str(arguments.get("mode", "")).casefold() not in ("disarmed", "disarm", "off")
+            return mode_called(str(arguments.get("mode", "")), ALARM_MODES) != "disarmed"
+        case "set_position", "cover" | "valve" if STEP in arguments:
+            return bool(arguments[STEP] <= 0)
         case "set_position", "cover" | "valve":
             return bool(arguments.get("position", 100) <= (entity.attributes.get("position") or 0))
         case _:
             return False
+
+
+ALARM_MODES = ("away", "home", "night", "vacation", "disarmed")
+_MODE_WORDS = {
+    "heating": "heat", "heater": "heat", "warm": "heat", "cooling": "cool", "cold": "cool", "air conditioning": "cool",
+    "automatic": "auto", "fan": "fan only", "drying": "dry", "economy": "eco", "energy saving": "eco",
+    "energy saver": "eco", "saving": "eco", "stay": "home", "out": "away", "sleep": "night", "sleeping": "night",
+    "bed": "night", "holiday": "vacation", "disarm": "disarmed", "off": "disarmed",
+}  # fmt: skip
+_AUTOMATIC = ("auto", "heat_cool")
+
+
+def mode_called(said: str, modes: Sequence[str]) -> str | None:
+    """The mode of a device that a person means, or None."""
+    spoken = " ".join(said.casefold().replace("_", " ").removesuffix(" mode").split())
+    by_words = {mode.casefold().replace("_", " "): mode for mode in modes}
+    for words in (spoken, _MODE_WORDS.get(spoken, spoken)):
+        if words in by_words:
+            return by_words[words]
+        if words in _AUTOMATIC:
+            return next((mode for mode in _AUTOMATIC if mode in modes), None)
+    return None
 
 
 # --- normalising
@@ -233,6 +269,8 @@ _QUESTION_VERBS = {
 _QUESTION_FORMS = {"list_clear": "Remove everything from", "alarm_set_mode": "Disarm"}
 _NOT_IN_A_NAME = re.compile(r"[^\w' -]")
 _MAX_QUESTION_CHARS = 50
+_MAX_NAMED = 4
+_HARMLESS = frozenset({"light", "media_player", "climate", "fan", "humidifier", "vacuum", "lawn_mower"})
 
 
 def confirmation_question(tool: str, entities: Entities) -> str:
@@ -240,11 +278,22 @@ def confirmation_question(tool: str, entities: Entities) -> str:
     if tool in _QUESTION_FORMS:
         return f"{_QUESTION_FORMS[tool]} {listed([in_question(the(entity)) for entity in entities], 'and')}?"
     is_off = tool == "turn_off"
+    through = _acts_on_phrase(entities) if tool == "turn_on" else ""
     has_verb = is_off or tool in ("turn_on", "set_position")
     verbs = {_QUESTION_VERBS.get(entity.domain, ("", ""))[is_off] for entity in entities if has_verb}
     verb = (verbs.pop() if len(verbs) == 1 else "") or tool.replace("_", " ").capitalize()
     names = listed([in_question(the(entity)) for entity in entities], "and")
-    return f"{verb} {names}?"
+    return f"{verb} {names}{through}?"
+
+
+def _acts_on_phrase(entities: Entities) -> str:
+    """What scenes, scripts and groups act on, as far as it may need a yes: ", which changes the front door"."""
+    programs = [entity for entity in entities if entity.domain in _PROGRAMS]
+    acted_on = [target for entity in programs for target in entity.acts_on or () if target.domain not in _HARMLESS]
+    if any(entity.acts_on is None or any(it.is_unknown for it in entity.acts_on) for entity in programs):
+        return ", though I cannot see all that it does"
+    names = dict.fromkeys(in_question(the(target.name)) for target in acted_on)
+    return f", which changes {listed(list(names)[:_MAX_NAMED], 'and')}" if names else ""
 
 
 def in_question(text: str) -> str:

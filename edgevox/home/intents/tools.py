@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from edgevox.core.errors import StateError
+from edgevox.core.turn import LOCAL
 from edgevox.core.types import JsonObject
 from edgevox.home.alarms import alarm_handlers
 from edgevox.home.alarms.alarms import Alarms
@@ -32,6 +33,7 @@ from edgevox.home.intents.resolution import (
 )
 from edgevox.home.phrasing import sentence
 from edgevox.home.resolve.target_resolver import has_targets
+from edgevox.tools.executor import current_call
 from edgevox.tools.tool import ConfirmLevel, Speech, Tool
 
 Now: TypeAlias = Callable[[], datetime]
@@ -92,6 +94,8 @@ def home_tools(
 
     async def answer(name: str, intent: ResolvedIntent) -> Speech | str:
         arguments = intent.arguments
+        call = current_call()
+        caller = call.caller if call else LOCAL
         match name:
             case "respond":
                 message = str(arguments.get("message") or "").strip()
@@ -109,9 +113,12 @@ def home_tools(
                 return Speech("Announced.")
             case "set_reminder" if WATCH in arguments:
                 house = home.house()
-                return Speech(await asyncio.to_thread(set_watch, watches, arguments, house, agreed=intent.agreed))
+                agreed = intent.agreed if call and call.is_confirmed else ""
+                return Speech(
+                    await asyncio.to_thread(set_watch, watches, arguments, house, agreed=agreed, caller=caller)
+                )
             case "set_alarm" | "set_reminder" | "cancel_alarm" | "alarm_status":
-                return Speech(await asyncio.to_thread(run_alarm, alarms, scheduled, name, arguments))
+                return Speech(await asyncio.to_thread(run_alarm, alarms, scheduled, name, arguments, caller))
             case "get_weather" if intent.entities:
                 return Speech(await weather_handlers.now_and_today(home, intent.entities[0], now()))
             case "get_forecast":
@@ -119,7 +126,7 @@ def home_tools(
             case _ if name in _HANDLERS:
                 return Speech(await _HANDLERS[name](home, name, intent))
             case _:
-                return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments))
+                return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments, caller))
 
     return tuple(_bound(tool, home, answer) for tool in known_tools().values())
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from edgevox.home.entities import House
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
-from edgevox.home.intents.handlers import mode_called, option_called
+from edgevox.home.intents.handlers import option_called
 from edgevox.home.intents.quantities import STEP
+from edgevox.home.intents.resolution import mode_called
 
 _SET = r"(?:set|switch|put|turn|change|make|move|place)"
 _MODE = (

@@ -139,7 +139,7 @@ def _digest(token: str) -> bytes:
 
 def _callers(path: Path) -> dict[str, Caller]:
     entries = _entries(path)
-    callers = {entry.token: Caller(name, entry.scopes) for name, entry in entries.items()}
+    callers = {entry.token: Caller(name, entry.scopes, has_token=True) for name, entry in entries.items()}
     if len(callers) < len(entries):
         raise ConfigError(f"{path} contains a duplicate token", hint=_HINT)
     return callers
@@ -159,6 +159,18 @@ def page_token(path: Path, name: str | None = None) -> str:
 def token_scopes(path: Path) -> dict[str, frozenset[str]]:
     """Return the scopes of each name in the file, without the tokens. Raises ConfigError."""
     return {name: entry.scopes for name, entry in _entries(path).items()}
+
+
+def scopes_now(path: Path, caller: Caller) -> Caller | None:
+    """The caller with those of its scopes that its token still has; None if that was revoked."""
+    if not caller.has_token:
+        return caller
+    try:
+        scopes = token_scopes(path).get(caller.name)
+    except ConfigError as error:
+        _log.warning("the scopes of %s are unknown: %s", caller.name, error.message)
+        return None
+    return None if scopes is None else caller.limited_to(Caller(caller.name, scopes))
 
 
 def add_token(path: Path, name: str, scopes: Collection[str]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from edgevox.core.types import ToolCall
 from edgevox.home import HomeError, Timers
 from edgevox.home.alarms.timers import MAX_TIMERS
+from edgevox.tools.policy import LOCAL, Caller
 from tests.home.conftest import Bench, Clock
 
 
@@ -28,6 +31,33 @@ async def test_a_command_is_stored_with_its_timer(bench: Bench) -> None:
     said = await bench.say("start_timer", minutes=5, conversation_command="turn off the lights")
     assert said == "In 5 minutes I will turn off the lights."
     assert bench.timers.all()[0].command == "turn off the lights"
+
+
+PROGRAM = Caller("program", frozenset({"act", "read"}), has_token=True)
+
+
+async def test_the_caller_of_a_command_is_stored_with_it(bench: Bench, tmp_path: Path) -> None:
+    later = {"minutes": 5, "conversation_command": "turn off the lights"}
+    await bench.executor.dispatch(ToolCall("1", "start_timer", json.dumps(later)), caller=PROGRAM)
+    schedule = {"task": "turn off the lights", "time": "every day at nine", "runs": True}
+    await bench.executor.dispatch(ToolCall("1", "set_reminder", json.dumps(schedule)), caller=PROGRAM)
+    assert [timer.caller for timer in bench.timers.all()] == [PROGRAM]
+    assert [alarm.caller for alarm in bench.alarms.all()] == [PROGRAM]
+    stored = Timers(bench.clock, tmp_path / "timers.json")
+    stored.start(60, command="turn off the lights", caller=PROGRAM)
+    stored.start(60, command="turn off the lights")
+    assert [timer.caller for timer in Timers(bench.clock, tmp_path / "timers.json").in_order_of_start()] == [
+        PROGRAM,
+        None,
+    ]
+
+
+async def test_the_same_schedule_of_another_caller_is_another_one(bench: Bench) -> None:
+    schedule = ToolCall("1", "set_reminder", '{"task": "lock up", "time": "every day at nine", "runs": true}')
+    for caller in (PROGRAM, LOCAL, PROGRAM):
+        await bench.executor.dispatch(schedule, caller=caller)
+    assert {alarm.caller for alarm in bench.alarms.all()} == {PROGRAM, None}
+    assert len(bench.alarms.all()) == 2
 
 
 async def test_a_timer_can_be_paused_and_resumed(bench: Bench) -> None:

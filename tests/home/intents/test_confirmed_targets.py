@@ -12,6 +12,7 @@ from edgevox.core.types import ToolCall
 from edgevox.home import DemoHome
 from edgevox.home.entities import Action, Area, Entity, House
 from edgevox.tools import Caller, ConfirmationPolicy, Tool, ToolExecutor, ToolRegistry, ToolResult
+from edgevox.tools.tool import Target
 from tests.home.conftest import Bench
 
 CHANGED = "That has changed since I asked; please say it again."
@@ -169,3 +170,30 @@ async def test_arguments_are_validated_once_per_call() -> None:
     result = await confirm(executor, await executor.dispatch(executor.resolve(call("ring"))))
     assert not result.is_error
     assert counting.validated == [{}]
+
+
+async def test_a_scene_that_unlocks_more_than_was_asked_about_is_not_run() -> None:
+    def scene(*targets: Target) -> Entity:
+        return Entity("scene.leave", "Leave", "scene", "never", acts_on=targets)
+
+    garage, lock = Target("cover", "garage", "Garage"), Target("lock", "", "Side Door", "lock.side")
+    home = ChangingHome(scene(garage))
+    executor = Bench(home).executor
+    asked = await executor.dispatch(call("turn_on", name="leave"))
+    assert asked.confirmation is not None
+    assert asked.confirmation.question == "Turn on the leave, which changes the garage?"
+    home.entities = (scene(garage, lock),)
+    assert (await confirm(executor, asked)).speech == CHANGED
+    assert home.applied == []
+
+
+async def test_a_scene_that_was_changed_after_a_watch_was_set_up_is_asked_about() -> None:
+    lamp = Entity("light.desk", "desk lamp", "light", "off")
+    home = ChangingHome(lamp, Entity("scene.calm", "Calm", "scene", "never", acts_on=()))
+    bench = Bench(home)
+    condition = {"entity_ids": ["light.desk"], "phrase": "the lamp is on", "fact": "it is on", "state": "on"}
+    acts = {"name": "turn_on", "arguments": {"name": "calm"}}
+    watch = {"kind": "run", "condition": condition, "call": acts}
+    result = await bench.executor.dispatch(call("set_reminder", task="turn on calm", watch=watch))
+    assert result.confirmation is None
+    assert [one.agreed for one in bench.watches.all()] == [""], "nothing was asked, so nothing was agreed to"

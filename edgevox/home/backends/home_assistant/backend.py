@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any
 
 from edgevox.config.secrets import Secret
@@ -72,6 +73,8 @@ _SETTLES_IN_S = 0.3
 # While Home Assistant starts, its entities arrive one by one; after this time it is used as it is.
 _STARTS_WITHIN_S = 30.0
 _ASK_AGAIN_S = 0.5
+# A changed script is seen by its new state; this catches what has none.
+_READ_PROGRAMS_EVERY_S = 300.0
 
 
 class HomeAssistantHome(ReconnectingHome):
@@ -195,9 +198,13 @@ class HomeAssistantHome(ReconnectingHome):
         self.set_ready()
         _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
         async with asyncio.TaskGroup() as both:
-            reading = both.create_task(self._read_again(connection, changed))
+            reading = [
+                both.create_task(self._read_again(connection, changed)),
+                both.create_task(self._read_programs(connection)),
+            ]
             await connection.lost()
-            reading.cancel()
+            for task in reading:
+                task.cancel()
 
     async def _wait_for_start(self, connection: Connection) -> None:
         loop = asyncio.get_running_loop()
@@ -237,6 +244,19 @@ class HomeAssistantHome(ReconnectingHome):
             except (HomeError, TimeoutError, *MALFORMED_ANSWER):
                 changed.set()
                 await asyncio.sleep(self._timeout_s)
+
+    async def _read_programs(self, connection: Connection) -> None:
+        """Keep what scenes, scripts and automations act on up to date; no turn waits for it."""
+        while True:
+            try:
+                await self._live.read_programs(connection)
+            except (HomeError, TimeoutError, *MALFORMED_ANSWER) as error:
+                _log.debug("scenes and scripts cannot be read: %r", error)
+                await asyncio.sleep(self._timeout_s)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_READ_PROGRAMS_EVERY_S):
+                    await self._live.programs_changed.wait()
+            await asyncio.sleep(_SETTLES_IN_S)
 
 
 async def _bundle_messages(connection: Connection) -> None:

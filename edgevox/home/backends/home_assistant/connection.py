@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from http import HTTPStatus
 from typing import Any, TypeAlias
 
 import aiohttp
@@ -102,9 +103,15 @@ class Connection:
     """An authenticated connection, made by `open`; all methods raise Unreachable once it is lost."""
 
     def __init__(
-        self, socket: aiohttp.ClientWebSocketResponse, resources: AsyncExitStack, version: str, timeout_s: float
+        self,
+        socket: aiohttp.ClientWebSocketResponse,
+        get: Callable[[str], AbstractAsyncContextManager[aiohttp.ClientResponse]],
+        resources: AsyncExitStack,
+        version: str,
+        timeout_s: float,
     ) -> None:
         self.version = version
+        self._get = get
         self._socket = socket
         self._resources = resources
         self._timeout_s = timeout_s
@@ -122,7 +129,12 @@ class Connection:
                 socket = await _connect(session, url)
                 resources.push_async_callback(socket.close)
                 version = await _log_in(socket, token, host_of(url))
-                return cls(socket, resources.pop_all(), version, timeout_s)
+
+                def get(path: str) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+                    authorization = {"Authorization": f"Bearer {token.reveal()}"}
+                    return session.get(f"{url.rstrip('/')}/{path}", headers=authorization, allow_redirects=False)
+
+                return cls(socket, get, resources.pop_all(), version, timeout_s)
         except TimeoutError:
             raise Unreachable(_unreachable_at(url)) from None
 
@@ -139,6 +151,16 @@ class Connection:
                 return await result
         finally:
             self._results.pop(number, None)
+
+    async def get(self, path: str) -> Any:  # noqa: ANN401 - each path's own result
+        """The JSON at a path of the REST API. Raises like `command`."""
+        try:
+            async with asyncio.timeout(self._timeout_s), self._get(path) as response:
+                if response.status != HTTPStatus.OK:
+                    raise CommandFailed(str(response.status), f"{path} cannot be read")
+                return parse_json(await response.text())
+        except (aiohttp.ClientError, OSError, UnicodeDecodeError) as error:
+            raise CommandFailed("unreadable", str(error)) from None
 
     async def call_service(
         self,

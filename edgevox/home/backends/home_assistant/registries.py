@@ -100,6 +100,7 @@ class _EntityEntry(_FromOutside):
     device_id: _Text = None
     hidden_by: object = None
     entity_category: object = None
+    platform: _Text = None
     options: object = None
 
     @property
@@ -167,6 +168,7 @@ class RegistryEntry:
     area: str | None = None
     floor: str | None = None
     is_hidden: bool = False
+    platform: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ def parse_registries(
             area=area.id if area else None,
             floor=area.floor if area else None,
             is_hidden=bool(entry.hidden_by or entry.entity_category),
+            platform=entry.platform,
         )
 
     return Registries(

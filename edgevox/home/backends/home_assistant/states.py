@@ -10,8 +10,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from edgevox.home.backends.home_assistant.connection import Connection
+from edgevox.home.backends.home_assistant.programs import program_targets, read_programs
 from edgevox.home.backends.home_assistant.registries import Registries, RegistryEntry
 from edgevox.home.entities import Entity, House
+from edgevox.tools.calls import PROGRAMS
+from edgevox.tools.tool import Target
 
 # Attributes that are copied unchanged if they are of that type.
 _NUMBERS = frozenset(
@@ -29,7 +33,13 @@ _NOWHERE = RegistryEntry()
 _log = logging.getLogger(__name__)
 
 
-def to_entity(entity_id: str, state: str, attributes: Mapping[str, Any], registries: Registries) -> Entity | None:
+def to_entity(
+    entity_id: str,
+    state: str,
+    attributes: Mapping[str, Any],
+    registries: Registries,
+    acts_on: tuple[Target, ...] | None = None,
+) -> Entity | None:
     """The entity, or None if it is not exposed to voice assistants."""
     registered = registries.things.get(entity_id, _NOWHERE)
     device_class = _text(attributes.get("device_class"))
@@ -49,6 +59,7 @@ def to_entity(entity_id: str, state: str, attributes: Mapping[str, Any], registr
         floor=registered.floor,
         device_class=device_class,
         attributes=_attributes(domain, state, attributes),
+        acts_on=acts_on,
     )
 
 
@@ -163,9 +174,13 @@ class LiveStates:
         self._house: House | None = None
         # Set at the next change, and replaced by a new one.
         self._news = asyncio.Event()
+        self._programs: dict[str, Mapping[str, Any]] = {}
+        self.programs_changed = asyncio.Event()
+        """Set when a scene, a script or an automation is new or was loaded again."""
 
     def begin(self, event: Mapping[str, Any]) -> None:
         """Take the first event of a subscription, which has every state; others are deleted."""
+        self._programs = {}
         added = event.get("a")
         gone = self._states.keys() - (added.keys() if isinstance(added, dict) else ())
         self.take({**event, "r": gone})
@@ -183,8 +198,11 @@ class LiveStates:
             if added.s is not None:
                 self._states[entity_id] = (added.s, dict(added.a))
                 self._touch(entity_id)
+                self._note_program(entity_id)
         for entity_id, change in _valid(_Change, event.get("c")):
             state, attributes = self._states.get(entity_id, ("unknown", {}))
+            if state == "unavailable" or change.more.s == "unavailable":  # a changed one is loaded again
+                self._note_program(entity_id)
             attributes.update(change.more.a)
             for key in change.less.a:
                 attributes.pop(key, None)
@@ -195,6 +213,44 @@ class LiveStates:
             if isinstance(entity_id, str):
                 self._states.pop(entity_id, None)
                 self._touch(entity_id)
+        if self.programs_changed.is_set():
+            self._touch_programs()
+
+    def _note_program(self, entity_id: str) -> None:
+        if entity_id.partition(".")[0] in PROGRAMS:
+            self._programs.pop(entity_id, None)
+            self.programs_changed.set()
+
+    async def read_programs(self, connection: Connection) -> None:
+        """Read what the scenes, scripts and automations act on. Raises like `Connection.command`."""
+        self.programs_changed.clear()
+        states = {entity_id: attributes for entity_id, (_, attributes) in self._states.items()}
+        platforms = {entity_id: entry.platform for entity_id, entry in self._registries.things.items()}
+        configs = await read_programs(connection, states, platforms)
+        if not self.programs_changed.is_set():
+            self._programs = configs
+            self._touch_programs()
+
+    def _touch_programs(self) -> None:
+        """One may act through another, so all are judged again."""
+        for entity_id, (_, attributes) in self._states.items():
+            if entity_id.partition(".")[0] in PROGRAMS or "entity_id" in attributes:
+                self._changed[entity_id] = None
+
+    def _acts_on(self, entity_id: str, attributes: Mapping[str, Any]) -> tuple[Target, ...] | None:
+        is_program = entity_id.partition(".")[0] in PROGRAMS
+        if (is_program and entity_id not in self._programs) or not (is_program or "entity_id" in attributes):
+            return None
+        return program_targets(entity_id, self._programs, self._target)
+
+    def _target(self, entity_id: str) -> tuple[Target, Mapping[str, Any]]:
+        """Any entity as the policy judges it, exposed or not, and its attributes."""
+        _, attributes = self._states.get(entity_id, ("", {}))
+        domain, _, object_id = entity_id.partition(".")
+        registered = self._registries.things.get(entity_id, _NOWHERE)
+        name = _name(_text(attributes.get("friendly_name")), registered.name, object_id)
+        device_class = _text(attributes.get("device_class")) or ""
+        return Target(domain, device_class, name, entity_id, registered.aliases), attributes
 
     def house(self) -> House:
         self._catch_up()
@@ -233,7 +289,8 @@ class LiveStates:
     def _catch_up(self) -> None:
         for entity_id in self._changed:
             state = self._states.get(entity_id)
-            now = to_entity(entity_id, *state, self._registries) if state else None
+            acts_on = self._acts_on(entity_id, state[1]) if state else None
+            now = to_entity(entity_id, *state, self._registries, acts_on) if state else None
             if now == self._entities.get(entity_id):
                 continue
             self._house = None

@@ -40,6 +40,10 @@ class FakeHomeAssistant:
         self.calls: list[dict[str, Any]] = []
         self.responses: dict[str, Any] = {}
         """What a service gives back, or the error it ends in."""
+        self.scenes: dict[str, Any] = {}
+        """The configurations of scenes, for the REST API."""
+        self.silent: set[str] = set()
+        """The commands that get no answer."""
         self.states_id = 0
         self._socket: web.WebSocketResponse | None = None
 
@@ -67,8 +71,16 @@ class FakeHomeAssistant:
                 await self._answer(socket, json.loads(message.data))
         return socket
 
+    async def scene(self, request: web.Request) -> web.Response:
+        if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return web.Response(status=401)
+        scene = self.scenes.get(request.match_info["scene"])
+        return web.json_response(scene) if scene else web.Response(status=404)
+
     async def _answer(self, socket: web.WebSocketResponse, command: dict[str, Any]) -> None:
         number, kind = command["id"], command["type"]
+        if kind in self.silent:
+            return
         result: Any = None
         error: dict[str, str] | None = None
         match kind:
@@ -94,6 +106,7 @@ async def running(fake: FakeHomeAssistant) -> AsyncIterator[str]:
     """Its address, for as long as it runs."""
     app = web.Application()
     app.router.add_get("/api/websocket", fake.serve)
+    app.router.add_get("/api/config/scene/config/{scene}", fake.scene)
     server = TestServer(app)
     await server.start_server()
     try:
