@@ -18,7 +18,7 @@ EVENTS: list[Event] = [
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_comes_back_as_it_was(event: Event) -> None:
-    note = {"kind": "event"} | event_to_note(event)
+    note = {"kind": "event", **event_to_note(event)}
     assert note["kind"] == "event"
     assert event_from_note(json.loads(json.dumps(note))) == event
 
