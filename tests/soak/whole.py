@@ -36,6 +36,7 @@ _SAMPLE_EVERY_S = 30.0
 _SAVE_EVERY_S = 60.0
 # The longest timer rings, the last answers come, and what was broken last is whole again.
 _SETTLE_S = 90.0
+_INTERRUPTED = 130
 
 
 class WholeSoak:
@@ -69,7 +70,7 @@ class WholeSoak:
         finally:
             await _cancel([*use, *background])
         exit_code = await asyncio.to_thread(self._program.stop)
-        if exit_code:
+        if exit_code not in (0, _INTERRUPTED):
             self._complaints.append(f"the program ended with {exit_code}")
         self._check_records()
         return self._write(is_complete=True)
