@@ -1,10 +1,11 @@
 """Power cuts that lose writes which were not synced: `python -m benchmarks.unsynced_writes --cuts 300`.
 
-The program of benchmarks/power_cut.py runs once under strace, which records every change of a file and every fsync, in
-their order, with what was acknowledged between them. From that record the folder is built again as a file system may
-leave it when the power fails at some moment. POSIX promises nothing about what was not synced, so such writes are
-there, or not, or torn, or zeros; new names and renames are there or not, and synced files may have lost their names.
-Each such folder is opened by the program's own stores: everything acknowledged before the cut must be in it.
+Two programs run once each under strace: that of benchmarks/power_cut.py, which uses the stores, and `edgevox run
+--text` with its model. strace records every change of a file and every fsync, in their order, with what was
+acknowledged between them. From that record the folder is built again as a file system may leave it when the power
+fails at some moment. POSIX promises nothing about what was not synced, so such writes are there, or not, or torn, or
+zeros; new names and renames are there or not, and synced files may have lost their names. Each such folder is opened
+by the program's own stores: everything acknowledged before the cut must be in it.
 
 It needs strace. At the end, the record without losses must be equal to the folder that is really there, which shows
 that no change was missed. The one exception are SQLite's `-shm` files, which are written through memory and built anew.
@@ -13,21 +14,28 @@ that no change was missed. The one exception are SQLite's `-shm` files, which ar
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import os
 import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from benchmarks.hardware import describe
-from benchmarks.power_cut import Acknowledged, check_state, read_acknowledged
+from benchmarks.power_cut import check_state, read_acknowledged
+from edgevox.agents.memory_file import MemoryFile
+from edgevox.core.types import JsonObject
+from edgevox.home.alarms.alarms import ALARMS_FILE, Alarms
+from edgevox.home.alarms.timers import TIMERS_FILE, Timers
+from edgevox.home.backends.demo import HOME_FILE, DemoHome
 
 _CALLS = (
     "open,openat,creat,write,pwrite64,writev,pwritev,lseek,ftruncate,truncate,fallocate,copy_file_range,sendfile,"
@@ -35,7 +43,8 @@ _CALLS = (
 )
 _SECTOR_BYTES = 512
 _NOT_MODELLED = ("-shm",)
-ROUND = "traced"
+_RUNS_WITHIN_S = 300.0
+_ROUND = "traced"
 
 Pick: TypeAlias = Callable[[int], list[int]]
 """Which of so many changes that were not synced have reached the disk: their numbers, in order."""
@@ -86,6 +95,9 @@ class Record:
         self.length = 0
         self._root = PurePosixPath(root)
         self._positions: dict[str, int] = {}
+        """By descriptor and path, as strace writes them."""
+        self._appending: set[str] = set()
+        self._begun_line = ""
 
     def take(self, call: str, arguments: str, result: str) -> None:
         """One call that succeeded."""
@@ -93,19 +105,22 @@ class Record:
         strings = [_decoded(text) for text in re.findall(r'"((?:\\x[0-9a-f]{2})*)"', arguments)]
         paths = [_decoded(text).decode() for text in re.findall(r"<((?:\\x[0-9a-f]{2})+)>", arguments)]
         names = [text.decode(errors="replace") for text in strings]
+        descriptor = arguments.partition(">")[0]
         match call:
             case "write" if arguments.startswith("1<"):
-                self.acknowledged += [(self.length, line) for line in names[0].splitlines()]
+                *lines, self._begun_line = (self._begun_line + names[0]).split("\n")
+                self.acknowledged += [(self.length, line) for line in lines]
             case "open" | "openat" | "creat":
-                self._open(names[0], arguments)
+                self._open(names[0], arguments, result)
             case "write" | "writev":
                 content = b"".join(strings)[: int(result)]
-                self._write(paths[0], self._positions.get(paths[0], 0), content)
-                self._positions[paths[0]] = self._positions.get(paths[0], 0) + len(content)
+                offset = self._size(paths[0]) if descriptor in self._appending else self._positions.get(descriptor, 0)
+                self._change(paths[0], Write(offset, content))
+                self._positions[descriptor] = offset + len(content)
             case "pwrite64":
-                self._write(paths[0], int(arguments.rsplit(", ", 1)[1]), strings[0][: int(result)])
+                self._change(paths[0], Write(int(arguments.rsplit(", ", 1)[1]), strings[0][: int(result)]))
             case "lseek":
-                self._positions[paths[0]] = int(result)
+                self._positions[descriptor] = int(result)
             case "ftruncate":
                 self._change(paths[0], Truncate(int(arguments.rsplit(", ", 1)[1])))
             case "fsync" | "fdatasync":
@@ -121,20 +136,22 @@ class Record:
                 touched = [path for path in (*paths, *names) if self._parts(path)]
                 assert not touched, f"{call} of {touched} is not modelled"
 
-    def _open(self, path: str, arguments: str) -> None:
+    def _open(self, path: str, arguments: str, result: str) -> None:
         if not self._parts(path):
             return
-        self._positions[path] = 0
+        written = "".join(f"\\x{letter:02x}" for letter in path.encode())
+        descriptor = f"{result}<{written}"
+        self._positions[descriptor] = 0
+        (self._appending.add if "O_APPEND" in arguments else self._appending.discard)(descriptor)
         node = self._node(path)
         if node is None and "O_CREAT" in arguments:
             self._name(path, Node(is_folder=False))
         elif node is not None and "O_TRUNC" in arguments:
             self._change(path, Truncate(0))
-        if "O_APPEND" in arguments and node is not None:
-            self._positions[path] = len(file_content([change for _at, change in node.changes]))
 
-    def _write(self, path: str, offset: int, content: bytes) -> None:
-        self._change(path, Write(offset, content))
+    def _size(self, path: str) -> int:
+        node = self._node(path)
+        return len(file_content([change for _at, change in node.changes])) if node else 0
 
     def _change(self, path: str, change: Change) -> None:
         if node := self._node(path):
@@ -221,17 +238,41 @@ def read_trace(lines: Iterator[str], root: Path) -> Record:
     return record
 
 
-def record_work(folder: Path) -> Record:
-    """Run the program of benchmarks/power_cut.py under strace until it has written everything."""
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A program that writes below a folder, and prints a line for each finished write."""
+
+    words: tuple[str, ...]
+    stdin: str
+    check: Callable[[Path, list[str]], None]
+    """Raises AssertionError where a folder misses something that these lines acknowledged."""
+
+    def run(self, folder: Path, *before: str) -> None:
+        own = {f"EDGEVOX_{name}_DIR": str(folder / name.lower()) for name in ("STATE", "CONFIG", "RUNTIME")}
+        words = [word.format(folder=folder) for word in self.words]
+        command = [*before, sys.executable, "-m", *words]
+        subprocess.run(
+            command,
+            input=self.stdin,
+            text=True,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=dict(os.environ) | own,
+            timeout=_RUNS_WITHIN_S,
+        )
+
+
+def record_work(workload: Workload, folder: Path) -> Record:
+    """Run it under strace to its end."""
     strace = shutil.which("strace")
     if strace is None:
         raise SystemExit("strace is not installed: sudo apt-get install strace")
     with tempfile.NamedTemporaryFile(mode="r", suffix=".strace", encoding="ascii") as trace:
-        command = [strace, "-f", "-y", "-xx", "-s", "16777216", "-e", f"trace={_CALLS}", "-o", trace.name]
-        work = [sys.executable, "-m", "benchmarks.power_cut", "--work", str(folder), ROUND]
-        subprocess.run([*command, *work], check=True, stdout=subprocess.DEVNULL, timeout=300)
+        options = ("-f", "--seccomp-bpf", "-y", "-xx", "-s", "134217728", "-e", f"trace={_CALLS}", "-o", trace.name)
+        workload.run(folder, strace, *options)
         record = read_trace(iter(trace), folder)
     assert_complete(record, folder)
+    workload.check(folder, [line for _at, line in record.acknowledged])
     return record
 
 
@@ -313,14 +354,81 @@ def build(node: Node, place: Path, cut: int, loss: Loss) -> None:
         build(entry, place / name, cut, loss)
 
 
-def check_cut(record: Record, cut: int, loss: Loss) -> Acknowledged:
+def check_cut(workload: Workload, record: Record, cut: int, loss: Loss) -> None:
     """Open what a cut leaves. Raises AssertionError where something acknowledged is not in it."""
-    acknowledged = read_acknowledged(line for at, line in record.acknowledged if at <= cut)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "root"
         build(record.root_node, folder, cut, loss)
-        check_state(folder, ROUND, acknowledged)
-    return acknowledged
+        workload.check(folder, [line for at, line in record.acknowledged if at <= cut])
+
+
+# --- the programs
+
+
+def _check_stores(folder: Path, lines: list[str]) -> None:
+    check_state(folder, _ROUND, read_acknowledged(lines))
+
+
+# What is said, and what is then to be found. Each is answered with one line.
+_SAID = (
+    ("Add apples to the shopping list.", "apples"),
+    ("Set a pasta timer for ten minutes.", "pasta"),
+    ("Remind me in two hours to call mum.", "call mum"),
+    ("Turn on the kitchen light.", None),
+    ("Add butter to the shopping list.", "butter"),
+    ("Set a pizza timer for twenty minutes.", "pizza"),
+    ("Remind me in three hours to feed the cat.", "feed the cat"),
+    ("Add rice to the shopping list.", "rice"),
+    ("Turn off the kitchen light.", None),
+    ("Set a tea timer for thirty minutes.", "tea"),
+    ("Add cheese to the shopping list.", "cheese"),
+    ("Remind me in five hours to water the plants.", "water the plants"),
+)
+
+
+def _check_program(folder: Path, lines: list[str]) -> None:
+    state = folder / "state"
+    found = {item.text for item in asyncio.run(DemoHome(path=state / HOME_FILE).items("todo.shopping_list"))}
+    found |= {timer.name for timer in Timers(time.time, state / TIMERS_FILE).all()}
+    found |= {alarm.label for alarm in Alarms(time.time, state / ALARMS_FILE).all()}
+    lost = [wanted for _text, wanted in _SAID[: len(lines)] if wanted and wanted not in found]
+    assert not lost, f"lost: {lost}"
+    memory = MemoryFile.open(state)
+    try:
+        # A turn is stored just after its answer.
+        assert memory.count() >= len(lines) - 1, f"{memory.count()} stored turns after {len(lines)} answers"
+        assert memory.set_aside is None
+    finally:
+        memory.close()
+    damaged = [path.name for path in folder.rglob("*.damaged-*")]
+    assert not damaged, f"set aside: {damaged}"
+
+
+WORKLOADS = {
+    "stores": Workload(("benchmarks.power_cut", "--work", "{folder}", _ROUND), "", _check_stores),
+    "program": Workload(
+        ("edgevox", "run", "--text", "--no-speech"), "".join(f"{text}\n" for text, _wanted in _SAID), _check_program
+    ),
+}
+
+
+def cut_often(workload: Workload, cuts: int, rng: random.Random) -> JsonObject:
+    """Record the program, and check what is left of it after so many cuts at random moments."""
+    kinds = losses(rng)
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        record = record_work(workload, Path(folder))
+    # The first acknowledged write is late in the calls of a program that starts.
+    first = record.acknowledged[0][0]
+    for number in range(cuts):
+        name = tuple(kinds)[number % len(kinds)]
+        cut = rng.randint(first if number % 4 else 0, record.length)
+        try:
+            check_cut(workload, record, cut, kinds[name])
+        except AssertionError as problem:
+            problems.append(f"cut at {cut} of {record.length}, {name}: {problem}")
+    acknowledged = len(record.acknowledged)
+    return {"calls": record.length, "acknowledged_writes": acknowledged, "cuts": cuts, "problems": problems}
 
 
 def main() -> int:
@@ -332,29 +440,13 @@ def main() -> int:
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
     print(f"{describe()}\nseed {seed}")
     rng = random.Random(seed)
-    kinds = losses(rng)
-    cuts: Counter[str] = Counter()
-    problems: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        record = record_work(Path(folder))
-    for number in range(args.cuts):
-        name = tuple(kinds)[number % len(kinds)]
-        cut = rng.randint(0, record.length)
-        cuts[name] += 1
-        try:
-            check_cut(record, cut, kinds[name])
-        except AssertionError as problem:
-            problems.append(f"cut at {cut} of {record.length}, {name}: {problem}")
-    acknowledged = len(record.acknowledged)
-    print(
-        f"{args.cuts} cuts in {record.length} calls with {acknowledged} acknowledged writes: {len(problems)} problems"
-    )
-    print("\n".join(problems[:20]))
+    results = {name: cut_often(workload, args.cuts, rng) for name, workload in WORKLOADS.items()}
+    for name, result in results.items():
+        print(f"{name}: {json.dumps(result)}")
     if args.json:
-        facts = {"hardware": describe(), "seed": seed, "calls": record.length, "acknowledged_writes": acknowledged}
-        facts |= {"cuts": dict(cuts), "problems": problems}
+        facts = {"hardware": describe(), "seed": seed, **results}
         args.json.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    return 1 if problems else 0
+    return 1 if any(result["problems"] for result in results.values()) else 0
 
 
 if __name__ == "__main__":

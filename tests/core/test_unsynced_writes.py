@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.unsynced_writes import Record, build, check_cut, losses, read_trace
+from benchmarks.unsynced_writes import WORKLOADS, Record, build, check_cut, losses, read_trace
 
 STEPS = {
     "write": '1 openat(AT_FDCWD<{root}>, "{new}", O_WRONLY|O_CREAT|O_TRUNC, 0600) = 3<{new}>\n'
@@ -58,4 +58,4 @@ def test_an_acknowledged_write_that_is_lost_is_found() -> None:
     made = record("write")
     made.acknowledged.append((made.length, "timer 1"))
     with pytest.raises(AssertionError, match="lost: timer"):
-        check_cut(made, made.length, losses(random.Random(1))["nothing is lost"])
+        check_cut(WORKLOADS["stores"], made, made.length, losses(random.Random(1))["nothing is lost"])

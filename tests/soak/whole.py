@@ -97,7 +97,7 @@ class WholeSoak:
         self._complaints += [f"turn {turn} is not recorded" for turn in sorted(lost)]
         self._complaints += [f"turn {turn} is recorded {n} times" for turn, n in ledger.recorded.items() if n > 1]
         records = (self._program.folders.state / FILE_NAME).read_text(encoding="utf-8")
-        rung = set(re.findall(r"soak \d+", records))
+        rung = set(re.findall(r"The (soak \d+) timer is done", records))
         self._complaints += [f"timer {name} did not ring" for name in sorted(self._load.timers - rung)]
         lists = StateFile(self._program.folders.state / LISTS_FILE, ItemLists).read().lists
         items = {line.text for lines in lists.values() for line in lines}
