@@ -40,6 +40,10 @@ _ERRORS: dict[str, tuple[float, re.Pattern[str]]] = {
 _MAX_KEPT_ERRORS = 200
 # Above this share of the machine, taken by other programs, a missing answer is no fault of the program.
 _BUSY_SHARE = 0.5
+# Above this one, neither is a time limit inside it; a crash always is.
+_STARVED_SHARE = 0.8
+_TIME_LIMIT = re.compile(r"within \d|hung")
+STARVED = "other programs took the processor"
 _ENGINES = ("llm", "stt", "tts")
 RELOAD = "settings changed"
 _EXPLAINS = {
@@ -105,7 +109,7 @@ class Journal:
     def error(self, what: str, begun_s: float, detail: str, *, is_timeout: bool = False) -> None:
         if fault := self._cause(begun_s, f"{what}: {detail}"):
             self.explained_errors[f"{fault.kind} explains {what}: {detail[:100]}"] += 1
-        elif is_timeout and self.others_share > _BUSY_SHARE:
+        elif (is_timeout and self.others_share > _BUSY_SHARE) or self._is_starved(detail):
             self.slow_answers[what] += 1
         elif len(self.errors) < _MAX_KEPT_ERRORS:
             others = round(self.others_share, 2)
@@ -159,6 +163,9 @@ class Journal:
     def unexplained_restarts(self) -> list[dict[str, object]]:
         return [asdict(restart) for restart in self.restarts if not restart.explained_by]
 
+    def _is_starved(self, detail: str) -> bool:
+        return self.others_share > _STARVED_SHARE and _TIME_LIMIT.search(detail) is not None
+
     def _cause(self, begun_s: float, text: str) -> Fault | None:
         """The last fault that was there since the request, and after which such errors come."""
         for fault in reversed(self.faults):
@@ -179,4 +186,6 @@ class Journal:
                 fault.has_explained = True  # one blow, one restart
                 explained_by = fault.kind
                 break
+        if not explained_by and self._is_starved("hung" if role in ("recorder", "pactl") else detail):
+            explained_by = STARVED
         self.restarts.append(Restart(round(now_s, 1), role, detail, explained_by, round(self.others_share, 2)))

@@ -55,6 +55,15 @@ def test_a_restart_is_not_explained_by_a_blow_to_another_engine(tmp_path: Path) 
     assert len(journal.unexplained_restarts()) == 1
 
 
+def test_a_time_limit_on_a_starved_machine_is_told_apart_and_a_crash_is_not(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.others_share = 0.95
+    journal.take(EngineChanged(engine="llm", state="restarting", detail="llm stopped answering within 15 s"))
+    assert journal.unexplained_restarts() == []
+    restarted(journal)
+    assert len(journal.unexplained_restarts()) == 1
+
+
 def test_an_error_is_explained_only_by_a_fault_after_which_it_comes(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     with journal.fault("microphone pulled out"):

@@ -1,7 +1,8 @@
 """A soak of the whole program: `python -m tests.soak --minutes 120`.
 
 Mixed load (tests/soak/load.py) and faults (tests/soak/program_faults.py) on `edgevox run` with its real engines.
-The result is written every minute, so that a run that is cut off leaves what it found.
+The result is written every minute, so that a run that is cut off leaves what it found. SIGTERM ends the run early, with
+all checks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import random
 import re
+import signal
 import tempfile
 from collections import Counter
 from dataclasses import asdict
@@ -26,7 +28,7 @@ from edgevox.core.metrics import FILE_NAME
 from edgevox.core.state_file import StateFile
 from edgevox.core.types import JsonObject
 from edgevox.home.backends.local_lists import LISTS_FILE, ItemLists
-from tests.soak.journal import Journal
+from tests.soak.journal import STARVED, Journal
 from tests.soak.load import Load
 from tests.soak.processes import LEAST_MB_PER_H, SHARE_PER_H, ProcessSample, judge_lives, sample_family
 from tests.soak.program import Program, running_program
@@ -58,12 +60,15 @@ class WholeSoak:
             for work in (self.journal.watch(self._program.folders.runtime), self._sample(), self._save())
         ]
         use = [asyncio.create_task(work) for work in (self._load.run(), self._faults.run())]
+        early_end = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, early_end.set)
+        ending = asyncio.create_task(early_end.wait())
         try:
-            ended, _running = await asyncio.wait(
-                (*background, *use), timeout=self._run_s, return_when="FIRST_COMPLETED"
-            )
+            tasks = (*background, *use, ending)
+            ended, _running = await asyncio.wait(tasks, timeout=self._run_s, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
-                task.result()  # none of them ends by itself: this raises
+                task.result()  # of the others none ends by itself: this raises
+            ending.cancel()
             await _cancel(use)
             await asyncio.sleep(_SETTLE_S)
             await self._check_answers()
@@ -152,6 +157,7 @@ class WholeSoak:
                 "is_passed": is_passed,
                 "is_memory_flat": is_flat,
                 "unexplained_restarts": len(unexplained),
+                "restarts_on_a_starved_machine": sum(one.explained_by == STARVED for one in journal.restarts),
                 "unexplained_errors": len(journal.errors),
                 "complaints": len(self._complaints),
                 "tracebacks": tracebacks,
