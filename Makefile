@@ -41,10 +41,12 @@ TURNS := 1000
 soak: setup-dev
 	@$(VENV)/python -m tests.soak --turns $(TURNS)
 
-# Kills a program that writes state at random moments: fails where something acknowledged is lost, or it does not start.
+# Kills a program that writes state at random moments, then loses what it had not synced: fails where something acknowledged
+# is lost, or it does not start.
 ROUNDS := 200
 power-cut: setup-dev
 	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
+	@$(VENV)/python -m benchmarks.unsynced_writes --cuts $(ROUNDS)
 
 SECONDS := 600
 fuzz: setup-dev

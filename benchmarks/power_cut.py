@@ -5,14 +5,13 @@ which one is done: that is the moment at which a user hears "done". It is killed
 group, at a random moment. Then everything that it said must be there, every file must be readable, and nothing
 may have been set aside as damaged. The next round starts with the files of this one.
 
-SIGKILL loses nothing that the kernel has; a real power cut also loses what was not synced. That each write is
-synced before it is acknowledged is tested apart (tests/core/test_files.py); SQLite does it itself.
+SIGKILL loses nothing that the kernel has; a real power cut also loses what was not synced:
+benchmarks/unsynced_writes.py does that.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import random
@@ -22,7 +21,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 from benchmarks.hardware import describe
 from edgevox.agents.conversation import TurnRecord
@@ -91,16 +92,16 @@ class State:
 
 
 KINDS = ("timer", "reminder", "item", "setting", "turn")
+Acknowledged: TypeAlias = dict[str, set[str]]
+"""The numbers that were acknowledged, by kind."""
 
 
 def work(folder: Path, round_name: str, said: int) -> None:
-    """Write until killed; each finished write is one line."""
+    """Write all numbers of all kinds; each finished write is one line."""
     state = State(folder, round_name)
     state.clear()
     os.write(said, b"begun 0\n")
-    for number in itertools.count(1):
-        if number >= _KEPT:
-            signal.pause()
+    for number in range(1, _KEPT):
         for kind in KINDS:
             state.write(kind, number)
             os.write(said, f"{kind} {number}\n".encode())
@@ -114,6 +115,7 @@ def one_round(folder: Path, round_name: str, rng: random.Random) -> Counter[str]
         os.setsid()
         try:
             work(folder, round_name, writing)
+            signal.pause()
         finally:
             os._exit(1)
     os.close(writing)
@@ -124,10 +126,22 @@ def one_round(folder: Path, round_name: str, rng: random.Random) -> Counter[str]
         _pid, status = os.waitpid(child, 0)
         assert os.WTERMSIG(status) == signal.SIGKILL, "it ended by itself"
         lines = pipe.readall().decode().splitlines()
-    acknowledged: dict[str, set[str]] = {kind: set() for kind in KINDS}
-    for line in lines[1:]:
+    acknowledged = read_acknowledged(lines)
+    check_state(folder, round_name, acknowledged)
+    return Counter({kind: len(numbers) for kind, numbers in acknowledged.items()})
+
+
+def read_acknowledged(lines: Iterable[str]) -> Acknowledged:
+    acknowledged: Acknowledged = {kind: set() for kind in KINDS}
+    for line in lines:
         kind, number = line.split()
-        acknowledged[kind].add(number)
+        if kind in acknowledged:
+            acknowledged[kind].add(number)
+    return acknowledged
+
+
+def check_state(folder: Path, round_name: str, acknowledged: Acknowledged) -> None:
+    """Raises AssertionError where something acknowledged is lost, or a file is damaged."""
     state = State(folder, round_name)
     try:
         for kind, numbers in acknowledged.items():
@@ -142,7 +156,6 @@ def one_round(folder: Path, round_name: str, rng: random.Random) -> Counter[str]
         assert state.memory.set_aside is None
     finally:
         state.memory.close()
-    return Counter({kind: len(numbers) for kind, numbers in acknowledged.items()})
 
 
 def main() -> int:
@@ -150,7 +163,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--json", type=Path, default=None)
+    parser.add_argument("--work", nargs=2, metavar=("FOLDER", "ROUND"), help="only write, for unsynced_writes")
     args = parser.parse_args()
+    if args.work:
+        work(Path(args.work[0]), args.work[1], sys.stdout.fileno())
+        return 0
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
     print(f"{describe()}\nseed {seed}")
     rng = random.Random(seed)

@@ -132,11 +132,11 @@ def anything(rng: random.Random) -> bytes:
             return rng.randbytes(rng.randint(1, 64))
 
 
-def beginning(rng: random.Random) -> bytes:
+def beginning(rng: random.Random, token: str = OWNER) -> bytes:
     """The first frame: mostly a hello."""
     if rng.random() < 0.1:
         return anything(rng)
-    hello: dict[str, Any] = {"type": "hello", "version": 1, "token": OWNER}
+    hello: dict[str, Any] = {"type": "hello", "version": 1, "token": token}
     if rng.random() < 0.2:
         hello[rng.choice(["version", "token", "rate_hz", "speak"])] = rng.choice([0, 1, "x", None, 8000])
     hello |= rng.choice([{}, {"speak": False}, {"rate_hz": 48_000}, {"play_rate_hz": 8_000}])
@@ -146,7 +146,7 @@ def beginning(rng: random.Random) -> bytes:
 # --- connections
 
 
-async def connection(url: str, rng: random.Random) -> None:
+async def connection(url: str, rng: random.Random, token: str = OWNER) -> None:
     """One client, from its upgrade to its end."""
     host, _, port = url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -154,7 +154,7 @@ async def connection(url: str, rng: random.Random) -> None:
     try:
         with suppress(ConnectionError, TimeoutError):
             async with asyncio.timeout(5):
-                await _send(writer, rng, host)
+                await _send(writer, rng, host, token)
         _end(writer, rng)
     finally:
         if reading is not None:
@@ -164,9 +164,9 @@ async def connection(url: str, rng: random.Random) -> None:
             await writer.wait_closed()
 
 
-async def _send(writer: asyncio.StreamWriter, rng: random.Random, host: str) -> None:
+async def _send(writer: asyncio.StreamWriter, rng: random.Random, host: str, token: str) -> None:
     writer.write(UPGRADE.format(host=host).encode())
-    writer.write(beginning(rng))
+    writer.write(beginning(rng, token))
     for _ in range(rng.randint(0, 30)):
         writer.write(anything(rng))
         await writer.drain()

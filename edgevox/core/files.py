@@ -158,9 +158,14 @@ def _tighten(path: Path) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Create the folder and those above it, as far as they are missing, for their owner only. Raises OSError."""
+    """Create the folder and those above it, as far as they are missing, for their owner only. Raises OSError.
+
+    When this returns, new folders survive a power failure.
+    """
     for missing in reversed([above for above in (folder, *folder.parents) if not above.exists()]):
         missing.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+        with contextlib.suppress(PermissionError):  # new names are allowed there, but reading is not
+            sync_folder(missing.parent)
     folder.mkdir(exist_ok=True)  # says what is wrong if a file is in its place
 
 

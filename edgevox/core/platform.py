@@ -114,6 +114,29 @@ def process_usage() -> ProcessUsage:
     return usage
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessActivity:
+    """Processor time of another process, and whether one of its threads runs or waits for a processor."""
+
+    cpu_s: float
+    is_runnable: bool
+
+
+def process_activity(pid: int) -> ProcessActivity | None:
+    """Return the activity of all threads, or None where it is unknown."""
+    if sys.platform != "linux":
+        return None
+    ticks, is_runnable = 0, False
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            state, *fields = path.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        except OSError:  # that thread has ended
+            continue
+        ticks += int(fields[10]) + int(fields[11])
+        is_runnable = is_runnable or state == "R"
+    return ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_runnable)
+
+
 def physical_memory_bytes() -> int:
     """The installed memory. Raises PlatformUnsupported if Windows does not report it."""
     if sys.platform != "win32":

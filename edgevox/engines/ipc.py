@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from edgevox.core.platform import process_usage
+from edgevox.core.platform import process_activity, process_usage
 from edgevox.core.turn import CancelFlag
 
 HEARTBEAT = struct.Struct("=Q")
@@ -86,6 +86,26 @@ class HeartbeatMonitor:
         self._silent = 0 if beats != self._beats else self._silent + 1
         self._beats = beats
         return self._silent < self._most_silent
+
+    def restart(self) -> None:
+        """Count silent checks anew."""
+        self._silent = 0
+
+
+class ProcessorShare:
+    """Whether a child is short of processor time, since this object was made."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._before = process_activity(pid)
+        self._since_s = time.monotonic()
+
+    def is_starved(self) -> bool:
+        """Whether the child could run, and got less than half of a processor. False where that is unknown."""
+        now = process_activity(self._pid)
+        if now is None or self._before is None or not now.is_runnable:
+            return False
+        return now.cpu_s - self._before.cpu_s < (time.monotonic() - self._since_s) / 2
 
 
 @dataclass(frozen=True, slots=True)

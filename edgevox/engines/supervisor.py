@@ -22,9 +22,11 @@ from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, RequestT
 from edgevox.engines import ipc
 from edgevox.engines.base import EngineLimits
-from edgevox.engines.ipc import LENGTH, LOAD, End, HeartbeatMonitor, Reply, Request, encode
+from edgevox.engines.ipc import LENGTH, LOAD, End, HeartbeatMonitor, ProcessorShare, Reply, Request, encode
 
 _STDERR_TAIL_LINES = 20
+# How many time limits a child may exceed while other programs take the processor: a restart would need even more of it.
+_STARVED_LIMITS = 5
 
 
 class _Gone:
@@ -147,11 +149,8 @@ class EngineProcess:
             self._memory.close()
 
     async def _receive(self, timeout_s: float, complaint: str) -> Reply | _Cancelled:
-        try:
-            # Not wait_for: Python 3.11's loses a cancel that arrives with the frame.
-            async with asyncio.timeout(timeout_s):
-                item = await self._inbox.get()
-        except TimeoutError:
+        item = await self._next_item(timeout_s)
+        if item is None:
             self._fail(f"{complaint} within {timeout_s:g} s")
         if isinstance(item, _Gone) and self._has_hung:
             self._fail("hung: it made no progress")
@@ -160,6 +159,23 @@ class EngineProcess:
             how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
             self._fail(f"stopped unexpectedly ({how})")
         return item
+
+    async def _next_item(self, timeout_s: float) -> Reply | _Gone | _Cancelled | None:
+        """Return None if the child says nothing for so long; a child that gets no processor time has longer."""
+        for _ in range(_STARVED_LIMITS):
+            share: ProcessorShare | None = None
+            while True:
+                try:
+                    # Not wait_for: Python 3.11's loses a cancel that arrives with the frame.
+                    async with asyncio.timeout(timeout_s / 2):
+                        return await self._inbox.get()
+                except TimeoutError:
+                    if share is not None:
+                        break
+                share = ProcessorShare(self.pid)  # only of long waits, because most replies come at once
+            if not share.is_starved():
+                break
+        return None
 
     def _fail(self, what: str) -> NoReturn:
         self.broken = True
@@ -184,8 +200,13 @@ class EngineProcess:
     async def _watch_heartbeat(self, silent_s: float) -> None:
         """Kill a child without a heartbeat; pending requests then see that it is gone."""
         monitor = HeartbeatMonitor(self._memory, silent_s=silent_s)
-        while monitor.is_alive():  # noqa: ASYNC110  (a stopped child sends no event)
-            await asyncio.sleep(ipc.HEARTBEAT_S)
+        is_starved = True
+        while is_starved:
+            share = ProcessorShare(self.pid)
+            monitor.restart()
+            while monitor.is_alive():  # noqa: ASYNC110  (a stopped child sends no event)
+                await asyncio.sleep(ipc.HEARTBEAT_S)
+            is_starved = share.is_starved()
         self._has_hung = True
         self.failure = f"{self._name} hung while idle"
         with contextlib.suppress(ProcessLookupError):

@@ -115,3 +115,10 @@ def test_a_write_is_synced_before_and_after_it_gets_its_name(tmp_path: Path, mon
     monkeypatch.setattr(os, "replace", renamed)
     write_atomic(tmp_path / "file", "new")
     assert steps == ["sync file", "rename", "sync folder"]
+
+
+def test_a_new_folder_is_synced_in_the_one_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    write_atomic(tmp_path / "new" / "deep" / "file", "1")
+    assert synced[:2] == [tmp_path.stat().st_ino, (tmp_path / "new").stat().st_ino]

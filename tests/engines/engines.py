@@ -35,6 +35,8 @@ class Echo:
                     until_s = time.monotonic() + 2.0
                     while time.monotonic() < until_s:
                         pass
+                case "pause":
+                    time.sleep(1.5)
                 case "hang":
                     time.sleep(3600)
                 case "raise":

@@ -4,6 +4,8 @@ import asyncio
 import errno
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,8 +14,9 @@ import pytest
 
 from edgevox.core.errors import EngineFailed, ModelError
 from edgevox.core.events import Bus, EngineChanged, Event, Subscription
+from edgevox.core.platform import ProcessActivity, process_activity
 from edgevox.core.turn import CancelFlag
-from edgevox.engines import EngineLimits, SupervisedEngine
+from edgevox.engines import EngineLimits, SupervisedEngine, ipc
 from edgevox.engines.ipc import Reply
 from tests.engines.engines import DiesLoading, Echo, Unloadable
 
@@ -80,6 +83,38 @@ async def test_an_engine_that_hangs_is_replaced() -> None:
             await answer(engine, "hang")
         assert await answer(engine, "back") == ["back"]
         assert engine.pid != first
+
+
+async def test_an_engine_that_gets_no_processor_time_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = EngineLimits(start_s=30, first_reply_s=0.5, next_reply_s=0.5, heartbeat_s=0.5)
+    async with echo(limits) as engine:
+        first = engine.pid
+        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_runnable=True))
+        assert await answer(engine, "pause hello") == ["hello"]
+        assert engine.pid == first
+
+
+async def test_a_starved_engine_has_some_limits_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = EngineLimits(start_s=30, first_reply_s=0.2, next_reply_s=0.2)
+    async with echo(limits) as engine:
+        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_runnable=True))
+        with pytest.raises(EngineFailed, match="stopped answering"):
+            async with asyncio.timeout(BOUND_S):
+                await answer(engine, "hang")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the activity is read from /proc")
+def test_a_stopped_process_is_not_starved() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
+        try:
+            os.kill(spinning.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, spinning.pid, os.WSTOPPED)
+            assert not ipc.ProcessorShare(spinning.pid).is_starved()
+        finally:
+            spinning.kill()
+    mine = process_activity(os.getpid())
+    assert mine is not None
+    assert mine.is_runnable
 
 
 async def test_a_stopped_process_counts_as_hung() -> None:

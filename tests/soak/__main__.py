@@ -1,4 +1,7 @@
-"""`make soak`: a thousand turns and more with faults; `--json FILE` keeps the result with its hardware."""
+"""`make soak`: a thousand turns and more with faults; `--json FILE` keeps the result with its hardware.
+
+With `--minutes N` it is the whole program with its real engines for that long, instead of simulated ones.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.hardware import describe
 from tests.soak.soak import WARM_AFTER_TURNS, Result, soak
+from tests.soak.whole import soak_whole_program
 
 
 def growth(result: Result) -> dict[str, float]:
@@ -43,7 +47,12 @@ def main() -> int:
     parser.add_argument("--within-s", type=float, default=7200.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--minutes", type=float, help="the whole program with its real engines for so long")
     args = parser.parse_args()
+    if args.minutes:
+        whole = asyncio.run(soak_whole_program(args.minutes, args.seed, args.json))
+        print(json.dumps(whole, indent=1))
+        return 0 if whole["verdict"]["is_passed"] else 1
     logging.disable(logging.ERROR)  # hundreds of engines that die are told of below
     with tempfile.TemporaryDirectory(prefix="edgevox-soak-") as folder:
         result = asyncio.run(soak(Path(folder), turns=args.turns, within_s=args.within_s, seed=args.seed))

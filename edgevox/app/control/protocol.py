@@ -104,7 +104,10 @@ _KINDS = {kind.__name__: kind for kind in vars(events).values() if isinstance(ki
 
 def event_to_note(event: Event) -> JsonObject:
     """Convert an event to JSON; its time is the monotonic clock of this machine."""
-    return {"event": type(event).__name__, **dataclasses.asdict(event)}
+    facts = dataclasses.asdict(event)
+    if "kind" in facts:  # a note has a kind of its own
+        facts["event_kind"] = facts.pop("kind")
+    return {"event": type(event).__name__, **facts}
 
 
 def event_from_note(note: JsonObject) -> Event | None:
@@ -113,8 +116,9 @@ def event_from_note(note: JsonObject) -> Event | None:
     if kind is None:
         return None
     names = {field.name for field in dataclasses.fields(kind)}
+    facts = {"kind" if name == "event_kind" else name: value for name, value in note.items() if name != "kind"}
     try:
-        return kind(**{name: value for name, value in note.items() if name in names})
+        return kind(**{name: value for name, value in facts.items() if name in names})
     except TypeError:  # a field is missing
         return None
 

@@ -70,7 +70,7 @@ class VoiceSocket:
                 raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, "this server has no voice sessions")
             with self._server.clients.place(caller.name) as place:
                 session = ClientSession(assistant, factory, queues, confirm, caller=caller, place=place, hello=hello)
-                await session.run(incoming, lambda frame: _send(socket, frame))
+                await session.run(incoming, lambda frame: send_frame(socket, frame))
 
     async def _greeted(self, socket: WebSocket, incoming: Incoming) -> tuple[protocol.Hello, Caller]:
         if self._unknown >= _MOST_UNKNOWN:
@@ -102,9 +102,13 @@ async def _incoming(socket: WebSocket) -> Incoming:
         yield text if text is not None else message["bytes"]
 
 
-async def _send(socket: WebSocket, frame: str | bytes) -> None:
+async def send_frame(socket: WebSocket, frame: str | bytes) -> None:
     """Raises WebSocketDisconnect."""
-    await (socket.send_text(frame) if isinstance(frame, str) else socket.send_bytes(frame))
+    try:
+        await (socket.send_text(frame) if isinstance(frame, str) else socket.send_bytes(frame))
+    except RuntimeError as error:
+        # uvicorn has closed the connection because of an invalid frame, which the reader is yet to see.
+        raise WebSocketDisconnect from error
 
 
 async def _close(socket: WebSocket, cut: protocol.CloseConnection) -> None:

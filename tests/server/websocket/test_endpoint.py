@@ -10,8 +10,11 @@ from typing import Any
 import aiohttp
 import numpy as np
 import pytest
+from starlette.types import Message
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from edgevox.core.files import Folders
+from edgevox.server.routes.voice import send_frame
 from tests.dialogue.sounds import voiced
 from tests.server.websocket.harness import GUEST, OWNER, TALKER, Client, Lobby, connected, lobby, unknown, until
 
@@ -222,3 +225,17 @@ async def test_who_says_nothing_is_not_waited_for(folders: Folders, monkeypatch:
     monkeypatch.setattr("edgevox.server.routes.voice.HELLO_WITHIN_S", 0.1)
     async with lobby(folders, has_tools=False) as behind, unknown(behind.url) as client:
         assert await client.closed() == 4408
+
+
+async def test_sending_on_a_connection_that_the_http_server_has_closed_is_a_disconnect() -> None:
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "websocket.send":
+            raise RuntimeError("Unexpected ASGI message 'websocket.send', after sending 'websocket.close'.")
+
+    socket = WebSocket({"type": "websocket"}, receive, send)
+    await socket.accept()
+    with pytest.raises(WebSocketDisconnect):
+        await send_frame(socket, "{}")

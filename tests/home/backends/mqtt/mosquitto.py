@@ -20,7 +20,7 @@ class Mosquitto:
     """The process; `stop` and `start` are a broker that is killed and comes back, with nothing kept."""
 
     def __init__(self, folder: Path, *, tls: bool = False, acl: str = "") -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.ca_file = _certificates(folder) if tls else None
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
@@ -77,7 +77,7 @@ class Mosquitto:
             self._process = None
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
