@@ -82,7 +82,7 @@ def data_path(*parts: str) -> Path:
             return path
     raise ConfigError(
         f"{'/'.join(parts)} is missing from this installation",
-        hint="install EdgeVox again: pip install --force-reinstall edgevox",
+        hint="install EdgeVox again: pip install --force-reinstall edgevox-assistant",
     )
 
 
