@@ -1,22 +1,29 @@
-"""`edgevox config`, `presets` and `completion`: settings with their sources, model presets, tab completion."""
+"""`edgevox config`, `presets`, `completion`, `backup`, `restore` and `uninstall`."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.cli.command import JSON, Command, argument, find_commands
+from edgevox.app import service_unit
+from edgevox.app.backup import owned_paths, removal_command, restore_backup, write_backup
+from edgevox.app.control.server import single_instance
+from edgevox.cli.command import JSON, YES, Command, argument, find_commands
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
 from edgevox.config.editing import save_setting, write_initial_config
 from edgevox.config.schema import Setting, catalogue, unknown
-from edgevox.core.errors import ConfigError, ModelMissing
+from edgevox.core.errors import AlreadyRunning, ConfigError, EdgevoxError, ModelMissing
 from edgevox.core.platform import total_memory_bytes
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.models import ModelEntry, ModelStore, open_store, size_text
@@ -102,6 +109,61 @@ def completion(args: argparse.Namespace, context: Context) -> None:
     for entry in find_commands().values():
         entry.load().add_to(commands.add_parser(entry.name, help=entry.summary))
     context.write(shtab.complete(parser, args.shell))
+
+
+_BACKUP_FILE = argument("file", type=Path, metavar="FILE", help="such as edgevox-backup.zip")
+
+
+@Command("backup", "Write settings, conversations, lists and timers to one file", _BACKUP_FILE)
+def backup(args: argparse.Namespace, context: Context) -> None:
+    count = write_backup(context.folders, args.file)
+    context.note(f"wrote {count} files to {args.file}; it contains your tokens and passwords: keep it private")
+
+
+@Command("restore", "Replace settings, conversations, lists and timers by a backup", _BACKUP_FILE, YES)
+def restore(args: argparse.Namespace, context: Context) -> int:
+    _confirm(args, context, f"Replace settings and state by {args.file}?")
+    with _while_stopped(context):
+        count, aside = restore_backup(context.folders, args.file)
+    context.note(f"restored {count} files", *([f"what was there before is in {aside}"] if aside else []))
+    return 0
+
+
+@Command("uninstall", "Show what EdgeVox stores on this machine, and (--yes) remove it", YES)
+def uninstall(args: argparse.Namespace, context: Context) -> None:
+    found = owned_paths(context.folders)
+    for owned in found:
+        kept = " (you chose this folder: delete it yourself)" if owned.is_chosen else ""
+        context.print(f"{size_text(owned.size_bytes):>8}  {owned.purpose:<29} {owned.path}{kept}")
+    if not args.yes:
+        context.print("", "nothing is deleted yet: edgevox uninstall --yes", "  a backup first: edgevox backup FILE")
+        return
+    if any(owned.purpose == "service" for owned in found) and sys.platform != "darwin":
+        try:
+            service_unit.uninstall()
+        except EdgevoxError as error:
+            context.report_error(error)
+    with _while_stopped(context):
+        for owned in found:
+            if not owned.is_chosen:
+                owned.remove()
+    context.print("", "removed; the program itself goes with:", f"  → {removal_command()}")
+
+
+@contextmanager
+def _while_stopped(context: Context) -> Iterator[None]:
+    """Keep the assistant from starting. Raises AlreadyRunning."""
+    try:
+        with single_instance(context.folders.runtime):
+            yield
+    except AlreadyRunning as error:
+        raise AlreadyRunning(error.message, hint="end it first: Ctrl-C, or systemctl --user stop edgevox") from error
+
+
+def _confirm(args: argparse.Namespace, context: Context, question: str) -> None:
+    if args.yes or context.confirm(question):
+        return
+    raise ConfigError("nothing was changed", hint="confirm with y, or with --yes")
 
 
 # Memory for the system, STT and TTS beside the language model.
