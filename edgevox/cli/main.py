@@ -65,6 +65,8 @@ def _run(words: list[str]) -> int:
     name = words[0]
     if name not in commands:
         raise _unknown_command(words, commands)
+    if name == "run" and sys.stderr.isatty():
+        sys.stderr.write("starting …\n")  # importing the engines' code takes seconds
     command = commands[name].load()
     # Imported here to keep `edgevox --help` fast.
     from edgevox.cli.context import Context

@@ -98,7 +98,13 @@ def load_settings(
     )
     preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
     if problems:
-        raise ConfigError(_report(problems), hint="edgevox config path prints the path of the settings file")
+        in_file = any(str(folders.config) in problem for problem in problems)
+        hint = (
+            "edgevox config path prints the path of the settings file"
+            if in_file
+            else "edgevox help COMMAND explains it"
+        )
+        raise ConfigError(_report(problems), hint=hint)
     settings = _assemble(defaults | preset | chosen)
     _check_recogniser(settings)
     return settings
@@ -122,7 +128,8 @@ def _from_preset(choice: _Given | None, user_folder: Path, problems: list[str]) 
     try:
         content = find_preset(name, user_folder).content
     except ConfigError as error:
-        problems.append(f"{choice.source if choice else 'preset'}: {error.message} ({error.hint})")
+        origin = f"{choice.source}: " if choice and choice.source.layer != "flag" else ""
+        problems.append(f"{origin}{error.message} ({error.hint})")
         return {}
     settings = {key: value for key, value in content.table.items() if key == SETTINGS_TABLE}
     return _from_toml(TomlFile(content.path, settings, content.text), Source("preset", name), problems)

@@ -169,7 +169,7 @@ def _confirm(args: argparse.Namespace, context: Context, question: str) -> None:
 # Memory for the system, STT and TTS beside the language model.
 _OTHER_ENGINES_BYTES = 700_000_000
 
-# Narrower terminals do not show the summaries.
+# Narrower terminals show the summaries, and not memory and licence.
 _WIDE = 120
 
 
@@ -182,24 +182,25 @@ def _list_presets(args: argparse.Namespace, context: Context) -> None:
         context.write_json([choice.facts() for choice in choices])
         return
     is_wide = context.out.width >= _WIDE
-    columns = (left("preset"), right("download"), right("memory"), left("fits"), left("local"), left("licence"))
-    table = plain_table(*columns, *(["summary"] if is_wide else []))
+    wide_only = (right("memory"), left("licence")) if is_wide else ()
+    table = plain_table(left("preset"), right("download"), left("fits"), left("local"), *wide_only, folded("summary"))
     for choice in choices:
         preset = choice.preset
         mark = "* " if preset.name == DEFAULT_PRESET else "  "
         aliases = f" ({', '.join(preset.aliases)})" if preset.aliases else ""
+        licence = "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else "")
         table.add_row(
             Text(mark + preset.name + aliases),
             _size(choice.download_bytes),
-            _size(choice.memory_bytes),
             "" if choice.fits is None else _words(choice.fits),
             "yes" if choice.is_downloaded else "",
-            "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else ""),
-            *([preset.summary] if is_wide else []),
+            *((_size(choice.memory_bytes), licence) if is_wide else ()),
+            preset.summary,
             style="dim" if choice.fits is False else "",
         )
     context.out.print(table)
-    context.print("\n* default   † licence conditions apply: edgevox presets show NAME")
+    conditions = "† licence conditions apply" if is_wide else "licence and memory"
+    context.print(f"\n* default   {conditions}: edgevox presets show NAME")
     context.print(
         f"This machine has {size_text(total_memory_bytes())} of memory; the memory of a model is an estimate."
     )

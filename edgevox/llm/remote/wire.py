@@ -218,6 +218,8 @@ class ModelList:
         """Return the only model. Raises ConfigError if there are several."""
         if self.is_edgevox or len(self.names) == 1:
             return self.names[0]
+        if not self.names and not url.rstrip("/").endswith("/v1"):
+            raise ConfigError(f"{url} does not list its models", hint=_ADDRESS_HINT)
         problem = f"{url} has several models" if self.names else f"{url} does not list its models"
         raise ConfigError(problem, hint=self.hint)
 
@@ -240,7 +242,9 @@ class RemoteErrors:
     def unreachable(self, error: Exception) -> EngineFailed:
         return EngineFailed(
             f"{self.url} does not answer: {self._quoted(str(error) or type(error).__name__)}",
-            hint="is it running, and is llm.remote_url right?",
+            hint="is it running, and is llm.remote_url right?"
+            if self.url.rstrip("/").endswith("/v1")
+            else f"is it running? {_ADDRESS_HINT}",
         )
 
     def disconnected(self) -> EngineFailed:
