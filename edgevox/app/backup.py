@@ -195,7 +195,9 @@ def removal_command() -> str:
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").exists():
         return f"rm -r {root}"
-    for part, command in (("pipx", "pipx uninstall"), ("uv", "uv tool uninstall"), ("opt", "sudo apt remove")):
+    if sys.prefix == "/opt/edgevox":  # script/deb
+        return f"sudo apt remove {DISTRIBUTION}"
+    for part, command in (("pipx", "pipx uninstall"), ("uv", "uv tool uninstall")):
         if part in Path(sys.prefix).parts:
             return f"{command} {DISTRIBUTION}"
     return f"{sys.executable} -m pip uninstall {DISTRIBUTION}"

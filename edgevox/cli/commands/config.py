@@ -18,7 +18,7 @@ from rich.text import Text
 from edgevox.app import service_unit
 from edgevox.app.backup import owned_paths, removal_command, restore_backup, write_backup
 from edgevox.app.control.server import single_instance
-from edgevox.cli.command import JSON, YES, Command, argument, find_commands
+from edgevox.cli.command import JSON, YES, Command, argument, whole_parser
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
 from edgevox.config.editing import save_setting, write_initial_config
@@ -98,17 +98,13 @@ def _init(_args: argparse.Namespace, context: Context) -> None:
 @Command(
     "completion",
     "Print a script that completes commands in a shell",
-    argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that reads the script"),
+    argument("shell", choices=("bash", "zsh", "fish", "tcsh"), help="the shell that reads the script"),
 )
 def completion(args: argparse.Namespace, context: Context) -> None:
     # Imported here, because only this command needs it.
     import shtab
 
-    parser = argparse.ArgumentParser(prog="edgevox")
-    commands = parser.add_subparsers()
-    for entry in find_commands().values():
-        entry.load().add_to(commands.add_parser(entry.name, help=entry.summary))
-    context.write(shtab.complete(parser, args.shell))
+    context.write(shtab.complete(whole_parser(), args.shell))
 
 
 _BACKUP_FILE = argument("file", type=Path, metavar="FILE", help="such as edgevox-backup.zip")
