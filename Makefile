@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint setup setup-dev wheel bench fuzz soak power-cut train-smoke
+.PHONY: run test test-all lint setup setup-dev wheel deb bench fuzz soak power-cut train-smoke
 
 VENV := .venv/bin
 
@@ -25,9 +25,13 @@ setup:
 setup-dev:
 	@script/setup --dev </dev/null >&2
 
-# The wheel in an empty environment, as a user gets it.
+# The wheel, kept in dist, and used in an empty environment as a user gets it.
 wheel: setup-dev
 	@script/check-wheel
+
+# A package for this distribution and processor, in dist.
+deb: setup-dev
+	@script/deb
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
 BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix_cache constrained_decoding tool_overhead \

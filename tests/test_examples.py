@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import doctest
 import os
 import runpy
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import edgevox
 from edgevox.audio.files import write_wav
 from edgevox.core.files import Folders
 from edgevox.core.types import Audio
@@ -75,6 +77,16 @@ async def test_the_satellite_speaks_and_records_the_answer(folders: Folders, tmp
     assert "heard: turn on the kitchen light" in shown
     assert "tool call: turn_on" in shown
     assert answer.stat().st_size > 1_000
+
+
+def test_the_readme_shows_the_five_lines_of_the_example() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```python\n{(EXAMPLES / 'five_lines.py').read_text(encoding='utf-8')}```" in readme
+
+
+def test_the_stable_names_exist_and_the_example_of_the_package_works() -> None:
+    assert not [name for name in edgevox.__all__ if not hasattr(edgevox, name)]
+    assert doctest.testmod(edgevox) == (0, 4)
 
 
 @pytest.mark.engine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PATH = re.compile(r"`((?:edgevox|tests|benchmarks|training|fuzz|docs|models|presets)/[\w./-]+)`")
 _ADR = re.compile(r"\b\d{4}-[a-z][a-z-]+\.md\b")
 _IMPORT = re.compile(r"from (edgevox[\w.]*) import ([\w, ]+)")
+_INSTALL = re.compile(r"""(?:install|upgrade|reinstall|dependencies =)[ \["']+(edgevox\b[\w-]*)""")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 _TEXTS = (
     *sorted(_ROOT.glob("*.md")),
@@ -42,6 +44,14 @@ def test_links_between_pages_lead_to_files() -> None:
     assert not [
         (page, target) for page, target in _found(_LINK, *_TEXTS) if not (_ROOT / page).parent.joinpath(target).exists()
     ]
+
+
+def test_every_install_command_names_our_distribution() -> None:
+    """The package index has another project under the name of the command."""
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    sources = (path for path in (_ROOT / "edgevox").rglob("*") if path.suffix in (".py", ".txt"))
+    found = {name for _, name in _found(_INSTALL, *_TEXTS, *sources)}
+    assert found == {project}
 
 
 def test_imports_in_the_documentation_work() -> None:

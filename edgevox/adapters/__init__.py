@@ -1,4 +1,4 @@
 """Converts tools between EdgeVox and agent frameworks, one module per framework.
 
-Each framework is an extra: `pip install "edgevox[langchain]"`.
+Each framework is an extra: `pip install "edgevox-assistant[langchain]"`.
 """

@@ -16,7 +16,7 @@ from pathlib import Path
 from edgevox.agents.memory_file import FILE_NAME as MEMORY_FILE
 from edgevox.agents.memory_file import MemoryBroken, MemoryFile
 from edgevox.core.errors import StateError
-from edgevox.core.files import PROMPTS_FOLDER, damaged_files, leftover_partials
+from edgevox.core.files import PROMPTS_FOLDER, crash_files, damaged_files, leftover_partials, replaced_files
 from edgevox.core.metrics import FILE_NAME as LOG_FILE
 from edgevox.core.metrics import TurnLog
 from edgevox.core.state_file import WordStore
@@ -76,8 +76,9 @@ def forget_since(folder: Path, since_s: float, stores: Sequence[WordStore] = ())
         done.records = _log(folder).delete(from_s=since_s)
     if words:
         _forget_words(folder, stores, lambda text: _plain(text) in words, done, failures)
-    if broken := [path.name for path in _broken(folder, stores) if _modified_s(path) >= since_s]:
-        message = f"a damaged file may still contain spoken words: {', '.join(broken)} in {folder}"
+    kept = (*_broken(folder, stores), *replaced_files(folder))
+    if broken := [path.name for path in kept if _modified_s(path) >= since_s]:
+        message = f"a damaged or replaced file may still contain spoken words: {', '.join(broken)} in {folder}"
         failures.append(StateError(message, hint="edgevox forget --all deletes it"))
     failures.raise_first()
     return done
@@ -95,7 +96,7 @@ def forget_all(folder: Path, stores: Sequence[WordStore] = ()) -> Forgotten:
         done.records = _log(folder).delete()
     _forget_words(folder, stores, bool, done, failures)
     # Last: opening a damaged file sets it aside.
-    derived = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"))
+    derived = (*(folder / PROMPTS_FOLDER).glob("*"), *folder.glob(f"{DOCUMENTS_FILE}*"), *crash_files())
     for path in (*_leftover_files(folder, stores), *derived):
         with failures.collected():
             done.files += _unlink(path)
@@ -154,8 +155,9 @@ def _broken(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
 
 
 def _leftover_files(folder: Path, stores: Sequence[WordStore]) -> Iterator[Path]:
-    """Yield damaged files and temporary files left by a power cut."""
+    """Yield damaged files, files replaced by a restored backup, and temporary files left by a power cut."""
     yield from _broken(folder, stores)
+    yield from replaced_files(folder)
     for name in (LOG_FILE, *(store.file_name for store in stores)):
         yield from leftover_partials(folder / name)
 

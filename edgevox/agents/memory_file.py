@@ -22,7 +22,8 @@ from edgevox.core.files import inode, private_folder, set_aside
 
 FILE_NAME = "memory.sqlite"
 
-_VERSION = 1
+# SQL scripts: the first leads from version 1 to 2. `_SCHEMA` creates the version after the last one.
+_MIGRATIONS: tuple[str, ...] = ()
 _SCHEMA = Path(__file__).with_suffix(".sql")
 # Readers run on the event loop and wait only while an interrupted log is recovered.
 _BUSY_S = {"rw": 5.0, "ro": 0.2}
@@ -186,20 +187,23 @@ class MemoryFile:
         """Check the version and, for writing, the content; create the tables of a new file."""
         run = self._connection.execute
         version = run("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
+        present = len(_MIGRATIONS) + 1
+        if version > present:
             raise StateError(
                 f"{self.path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
             )
         if mode == "ro":
+            if 0 < version < present:
+                raise StateError(f"{self.path} has an earlier version", hint="edgevox run converts it")
             return
         run("PRAGMA journal_mode = WAL")
         # One fsync per turn, off the event loop: a turn with an action survives a power cut.
         run("PRAGMA synchronous = FULL")
         run("PRAGMA secure_delete = ON")
         run("PRAGMA temp_store = MEMORY")  # VACUUM must not leave text in a temporary folder
-        if version == 0:
-            schema = _SCHEMA.read_text(encoding="utf-8")
-            self._connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {_VERSION}; COMMIT")
+        script = "".join(_MIGRATIONS[version - 1 :]) if version else _SCHEMA.read_text(encoding="utf-8")
+        if script:
+            self._connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {present}; COMMIT")
         # The full check: the quick one skips the indexes, without which nothing can be deleted.
         if run("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise _Broken("its pages are inconsistent")

@@ -110,10 +110,15 @@ def systemctl(*words: str) -> None:
     """Run systemctl --user. Raises EdgevoxError with its message."""
     done = _run("systemctl", "--user", *words)
     if done.returncode:
-        raise EdgevoxError(
-            f"systemctl --user {' '.join(words)} failed: {done.stderr.strip()}",
-            hint="see edgevox service logs, or journalctl --user -u edgevox",
-        )
+        message = f"systemctl --user {' '.join(words)} failed: {done.stderr.strip()}"
+        if "connect to bus" in done.stderr:
+            user = user_id()
+            raise ConfigError(
+                f"{message}; this shell does not belong to a login session",
+                hint=f"loginctl enable-linger, then export XDG_RUNTIME_DIR=/run/user/{user} and try again; "
+                "without systemd, start `edgevox service run`",
+            )
+        raise EdgevoxError(message, hint="see edgevox service logs, or journalctl --user -u edgevox")
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import math
+import weakref
+from functools import cache
 
 import numpy as np
 import soxr  # type: ignore[import-untyped]  # it has neither stubs nor py.typed
@@ -21,12 +24,28 @@ def decibels(power: float) -> float:
     return max(SILENCE_DBFS, 10 * math.log10(power)) if power > 0 else SILENCE_DBFS
 
 
+_open: weakref.WeakSet[Resampler] = weakref.WeakSet()
+
+
+@cache
+def _close_all_at_exit() -> None:
+    """soxr prints "leaked instances" for every stream that a daemon thread still has when Python ends."""
+
+    def close_all() -> None:
+        for resampler in list(_open):
+            resampler._stream = None
+
+    atexit.register(close_all)
+
+
 class Resampler:
     """Resamples a stream of mono samples. Holds back about 20 ms until fed again or finished."""
 
     def __init__(self, from_hz: int, to_hz: int) -> None:
         self.from_hz = from_hz
         self._stream = soxr.ResampleStream(from_hz, to_hz, 1, dtype="float32") if from_hz != to_hz else None
+        _close_all_at_exit()
+        _open.add(self)
 
     @property
     def held_samples(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 from edgevox.app.control.server import single_instance
 from edgevox.app.local_sessions import LocalSessionFactory, SessionView, run_sessions, voice_engines
@@ -19,8 +20,11 @@ from edgevox.cli.ui.keyboard import keyboard
 from edgevox.cli.ui.mcp_approval import approve_servers
 from edgevox.cli.ui.progress import pull_progress
 from edgevox.cli.ui.voice_view import LiveView, PlainView
-from edgevox.core.errors import ConfigError, ModelError, StateError
+from edgevox.config import Settings, user_presets
+from edgevox.config.sections import wake_words
+from edgevox.core.errors import ConfigError, ModelError, ModelMissing, StateError
 from edgevox.core.events import EngineName, Event, SoundChanged, StateChanged
+from edgevox.llm.presets import all_presets
 from edgevox.models import open_store
 
 
@@ -31,6 +35,8 @@ def open_runtime(context: Context, engines: Collection[EngineName], *, adapter: 
     """
     if adapter is not None and not adapter.is_file():
         raise ConfigError(f"adapter not found: {adapter}", hint="--adapter takes a GGUF file")
+    if (model := context.settings.llm.model) is not None and not model.exists():
+        raise ModelMissing(f"model file not found: {model}", hint=_model_hint(context, model.name))
     store = open_store(context.folders)
     runtime = AssistantRuntime(context.settings, context.folders, store, engines, adapter_path=adapter)
     with pull_progress(context.err) as progress:
@@ -41,6 +47,13 @@ def open_runtime(context: Context, engines: Collection[EngineName], *, adapter: 
         context.report_error(error)
         context.note("  continuing with the downloaded model, which is slower")
     return runtime
+
+
+def _model_hint(context: Context, name: str) -> str:
+    presets = all_presets(user_presets(context.folders))
+    if any(name in (preset.name, *preset.aliases) for preset in presets):
+        return f"{name} is a preset: write --preset {name}"
+    return "llm.model (--model) takes a GGUF file; --preset takes a name of edgevox presets list"
 
 
 def report_record_error(context: Context, runtime: AssistantRuntime) -> int:
@@ -62,6 +75,7 @@ def run_service(context: Context, view: SessionView) -> int:
             context.report_error(error)
         approve_servers(context)
         runtime = open_runtime(context, voice_engines(context.settings))
+        held.enter_context(context.loading)
         sessions = LocalSessionFactory(context.folders, context.flags, context.err, view)
         run_until_done(run_sessions(sessions, runtime, control_socket))
     return 0
@@ -89,11 +103,12 @@ def terminal_view(context: Context, *, plain: bool) -> SessionView:
     @asynccontextmanager
     async def show(session: ServiceSession) -> AsyncIterator[None]:
         runtime, sound = session.runtime, session.sound
+        context.loading.stop()
         async with AsyncExitStack() as running:
             source = sound if isinstance(sound, AudioDeviceManager) else None
             view = open_view(context, runtime, source, running, plain=plain)
             running.enter_context(runtime.bus.listening(view))
-            running.enter_context(runtime.bus.listening(partial(_print_device_change, context)))
+            running.enter_context(runtime.bus.listening(partial(_print_device_change, context, runtime)))
 
             def talk() -> None:
                 if not session.loop.wake_state.talk():
@@ -105,10 +120,27 @@ def terminal_view(context: Context, *, plain: bool) -> SessionView:
     return show
 
 
-def _print_device_change(context: Context, event: Event) -> None:
+def ready_lines(settings: Settings, preset: str, microphone: str) -> tuple[str, ...]:
+    """What the assistant listens with, and an example of what to say."""
+    wake = settings.wake
+    match wake.mode:
+        case "word":
+            word = wake.model.stem if wake.model else wake_words()[wake.word].phrase
+            opening = f'"{word}", then '
+        case "phrase":
+            opening = f'"{wake.phrase}", then '
+        case "off":
+            opening = ""
+        case _:
+            assert_never(wake.mode)
+    example = "Turn on the kitchen light." if settings.home.kind == "demo" else "What time is it?"
+    return f"listening with {preset} on {microphone}", f'  say {opening}"{example}"'
+
+
+def _print_device_change(context: Context, runtime: AssistantRuntime, event: Event) -> None:
     match event:
-        case SoundChanged(device="microphone", is_there=True):
-            context.note("listening")
+        case SoundChanged(device="microphone", is_there=True, name=name):
+            context.note(*ready_lines(runtime.settings, runtime.preset.name, name or "the microphone"))
         case StateChanged(detail=detail, hint=hint) if detail:
             context.note(detail, f"  → {hint}", style="yellow")
         case SoundChanged(is_there=False, detail=detail):

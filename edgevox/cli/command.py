@@ -145,3 +145,13 @@ def find_commands() -> dict[str, CommandEntry]:
         for name, summary in _ENTRY.findall((Path(folder) / f"{module.name}.py").read_text(encoding="utf-8"))
     ]
     return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name)}
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """A parser with every command, for completion scripts and the manual page; importing them all takes seconds."""
+    parser = argparse.ArgumentParser(prog="edgevox", description="A voice assistant that runs on your own machine.")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for entry in find_commands().values():
+        entry.load().add_to(commands.add_parser(entry.name, help=entry.summary, description=entry.summary))
+    return parser

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
+from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -47,6 +48,11 @@ class Context:
     def settings(self) -> Settings:
         """The settings, merged from all sources. Raises ConfigError."""
         return load_settings(self.folders, flags=self.flags)
+
+    @cached_property
+    def loading(self) -> Status:
+        """Shown on a terminal while the engines start."""
+        return self.err.status(f"loading {self.settings.preset} …")
 
     def speaker(self) -> Speaker:
         """Open the configured loudspeaker. Raises DeviceUnavailable."""

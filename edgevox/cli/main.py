@@ -15,17 +15,18 @@ from collections.abc import Mapping, Sequence
 
 from edgevox import __version__
 from edgevox.cli.command import INTERRUPTED, CommandEntry, find_commands
-from edgevox.core.errors import ConfigError, EdgevoxError
+from edgevox.core.errors import CRASH_FILE, ConfigError, EdgevoxError
 
 BROKEN_PIPE = 141
 
 # Order of `edgevox --help`; a command that is not listed here appears under "other".
 _GROUPS: Mapping[str, tuple[str, ...]] = {
-    "start": ("setup", "run", "demo", "service", "serve", "open", "doctor"),
+    "start": ("setup", "run", "demo", "service", "serve", "open", "tokens", "doctor"),
     "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
     "single requests": ("ask", "say", "transcribe"),
     "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp", "completion"),
     "past turns": ("history", "last", "stats", "forget"),
+    "keep and remove": ("backup", "restore", "uninstall"),
     "evaluate and debug": ("eval", "wake", "parse", "grammar"),
 }
 
@@ -64,6 +65,8 @@ def _run(words: list[str]) -> int:
     name = words[0]
     if name not in commands:
         raise _unknown_command(words, commands)
+    if name == "run" and sys.stderr.isatty():
+        sys.stderr.write("starting …\n")  # importing the engines' code takes seconds
     command = commands[name].load()
     # Imported here to keep `edgevox --help` fast.
     from edgevox.cli.context import Context
@@ -129,7 +132,7 @@ def _command_list(commands: Mapping[str, CommandEntry]) -> str:
 def _save_traceback() -> str:
     """Write the traceback to a temporary file and return a hint that names it."""
     try:
-        handle, name = tempfile.mkstemp(prefix="edgevox-", suffix=".traceback", text=True)
+        handle, name = tempfile.mkstemp(prefix=CRASH_FILE[0], suffix=CRASH_FILE[1], text=True)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             traceback.print_exc(file=file)
     except OSError:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgevox.config.schema import PLUGINS, catalogue, sections, suggestions, unknown
+from edgevox.config.schema import PLUGINS, RENAMED, catalogue, sections, suggestions, unknown
 from edgevox.config.sections import AUTO
 from edgevox.config.settings import DEFAULT_PRESET, GENERIC_PRESET, LAYERS, REMOTE_PRESET, Settings, Source, SttSettings
 from edgevox.config.toml_file import TomlFile, read_toml
@@ -98,7 +98,13 @@ def load_settings(
     )
     preset = _from_preset(chosen.get("preset"), user_presets(folders), problems)
     if problems:
-        raise ConfigError(_report(problems), hint="edgevox config path prints the path of the settings file")
+        in_file = any(str(folders.config) in problem for problem in problems)
+        hint = (
+            "edgevox config path prints the path of the settings file"
+            if in_file
+            else "edgevox help COMMAND explains it"
+        )
+        raise ConfigError(_report(problems), hint=hint)
     settings = _assemble(defaults | preset | chosen)
     _check_recogniser(settings)
     return settings
@@ -122,7 +128,8 @@ def _from_preset(choice: _Given | None, user_folder: Path, problems: list[str]) 
     try:
         content = find_preset(name, user_folder).content
     except ConfigError as error:
-        problems.append(f"{choice.source if choice else 'preset'}: {error.message} ({error.hint})")
+        origin = f"{choice.source}: " if choice and choice.source.layer != "flag" else ""
+        problems.append(f"{origin}{error.message} ({error.hint})")
         return {}
     settings = {key: value for key, value in content.table.items() if key == SETTINGS_TABLE}
     return _from_toml(TomlFile(content.path, settings, content.text), Source("preset", name), problems)
@@ -141,12 +148,12 @@ def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str,
             if not isinstance(enabled := value.get("enabled", True), bool):
                 problems.append(f"{file.place(name)}: {name}.enabled must be true or false, not {enabled!r}")
             continue
-        setting = catalogue().get(name)
+        setting = catalogue().get(RENAMED.get(name, name))
         if setting is None:
             problems.append(f"{file.place(name)}: {unknown(name)}")
             continue
         try:
-            found[name] = _Given(setting.from_toml(value), source)
+            found[setting.name] = _Given(setting.from_toml(value), source)
         except ValueError as error:
             problems.append(f"{file.place(name)}: {error}")
     return found
@@ -159,12 +166,12 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
         if not variable.startswith(_PREFIX) or not text:
             continue
         name = variable.removeprefix(_PREFIX).lower().replace(_SEPARATOR, ".")
-        setting = catalogue().get(name)
+        setting = catalogue().get(RENAMED.get(name, name))
         if setting is None:
             problems.extend(_unknown_variable(variable, name))
             continue
         try:
-            found[name] = _Given(setting.from_text(text), Source("environment", variable))
+            found[setting.name] = _Given(setting.from_text(text), Source("environment", variable))
         except ValueError as error:
             problems.append(f"environment {variable}: {error}")
     return found

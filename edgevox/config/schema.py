@@ -18,6 +18,9 @@ from edgevox.config.settings import Settings
 PLUGINS = "plugins"
 """The section outside the catalogue: the contents of its tables belong to the plugins."""
 
+# A settings file is written by hand: its names are its version. Each former name leads to its present one.
+RENAMED: Mapping[str, str] = {}
+
 _TYPE_WORDS = {
     "integer": "a whole number",
     "number": "a number",

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
+# Name of a file in the temporary folder with the traceback of a bug: prefix and suffix.
+CRASH_FILE = ("edgevox-", ".traceback")
+
+
 class EdgevoxError(Exception):
     """Base class. `exit_code` is the exit status of a command (docs/guide/commands.md)."""
 

@@ -21,7 +21,7 @@ from typing import Any
 import platformdirs
 from pydantic_core import from_json
 
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import CRASH_FILE, ConfigError
 from edgevox.core.platform import session_folder
 
 
@@ -82,7 +82,7 @@ def data_path(*parts: str) -> Path:
             return path
     raise ConfigError(
         f"{'/'.join(parts)} is missing from this installation",
-        hint="install EdgeVox again: pip install --force-reinstall edgevox",
+        hint="install EdgeVox again: pip install --force-reinstall edgevox-assistant",
     )
 
 
@@ -235,6 +235,27 @@ def damaged_files(path: Path) -> list[Path]:
     """What was set aside from this path, with side files, oldest first."""
     found = (path.parent.glob(f"{glob.escape(path.name + suffix)}*") for suffix in (_EARLIER_DAMAGED, _DAMAGED))
     return [file for files in found for file in sorted(files)]
+
+
+def crash_files() -> list[Path]:
+    """The tracebacks of this user in the temporary folder; they may contain spoken words."""
+    prefix, suffix = CRASH_FILE
+    found = Path(tempfile.gettempdir()).glob(f"{prefix}*{suffix}")
+    return [path for path in found if sys.platform == "win32" or path.lstat().st_uid == os.getuid()]
+
+
+_BEFORE_RESTORE = "before-restore-"
+
+
+def aside_folder(state: Path) -> Path:
+    """A new name in the state folder, for what a restored backup replaces."""
+    return state / f"{_BEFORE_RESTORE}{time.strftime('%Y%m%d-%H%M%S')}"
+
+
+def replaced_files(state: Path) -> Iterator[Path]:
+    """The state files that restored backups replaced."""
+    for folder in state.glob(f"{_BEFORE_RESTORE}*/state"):
+        yield from (path for path in folder.rglob("*") if path.is_file())
 
 
 def inode(path: Path) -> int | None:

@@ -1,26 +1,32 @@
-"""A JSON state file with atomic writes and a lock between processes; a damaged file is set aside."""
+"""A JSON state file with atomic writes and a lock between processes.
+
+A damaged file is set aside, one of an earlier version is migrated, and one of a newer version is left alone.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from edgevox.core.errors import StateError
-from edgevox.core.files import private_folder, set_aside, write_atomic
+from edgevox.core.files import parse_json, private_folder, set_aside, write_atomic
 
 log = logging.getLogger(__name__)
 
 _Stamp: TypeAlias = tuple[int, int, int]
 ContentT = TypeVar("ContentT", bound=BaseModel)
+Migration: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+"""Turns the content of one version into that of the next."""
 
 _LOCK_TIMEOUT_S = 5.0
 
@@ -38,11 +44,16 @@ class WordStore:
 
 
 class StateFile(Generic[ContentT]):
-    """The file, or memory if there is no path. A damaged file is set aside and replaced by an empty one."""
+    """The file, or memory if there is no path. A damaged file is set aside and replaced by an empty one.
 
-    def __init__(self, path: Path | None, kind: type[ContentT]) -> None:
+    Its version is the field `version` of the content, 1 if missing. `migrations[0]` leads from version 1 to 2, and
+    so on; `kind` describes the version after the last one.
+    """
+
+    def __init__(self, path: Path | None, kind: type[ContentT], migrations: Sequence[Migration] = ()) -> None:
         self._path = path
         self._kind = kind
+        self._migrations = migrations
         # Content and stamp of the last read, as one value because threads share it.
         self._last: tuple[_Stamp | None, ContentT] = (None, kind())
 
@@ -56,7 +67,7 @@ class StateFile(Generic[ContentT]):
         try:
             stamp, last = _stamp(self._path), self._last
             if stamp != last[0]:
-                content = _checked(self._path.read_bytes())
+                content = self._migrated(_checked(self._path.read_bytes()), self._path)
                 last = self._last = (stamp, self._kind.model_validate_json(content))
             return last[1]
         except FileNotFoundError:
@@ -69,6 +80,21 @@ class StateFile(Generic[ContentT]):
             return self._kind()
         except OSError as error:
             raise _unusable(self._path, error) from error
+
+    def _migrated(self, content: bytes, path: Path) -> bytes:
+        """The content in the present version. Raises StateError for a newer one, and ValueError."""
+        table = parse_json(content)
+        version = table.get("version", 1) if isinstance(table, dict) else 1
+        present = len(self._migrations) + 1
+        if not isinstance(version, int) or version < 1 or version == present:
+            return content
+        if version > present:
+            raise StateError(
+                f"{path} was written by a newer version of EdgeVox", hint="use that version, or move the file away"
+            )
+        for migrate in self._migrations[version - 1 :]:
+            table = migrate(table)
+        return json.dumps(table | {"version": present}).encode()
 
     @contextmanager
     def changing(self) -> Iterator[ContentT]:

@@ -93,6 +93,10 @@ class Pipeline:
         """Prepare the next turn in the background."""
         self._idle_worker.begin()
 
+    async def warm_up(self) -> None:
+        """Evaluate the prompt of the next turn now. Raises EngineFailed and ModelError."""
+        await self._idle_worker.run_once()
+
     async def close(self) -> None:
         await self._drop_speculative_reply()
         await self._idle_worker.close()

@@ -144,6 +144,11 @@ class IdleWorker:
             self._cancel = CancelFlag()
             self._task = asyncio.create_task(self._run(self._work, self._cancel))
 
+    async def run_once(self) -> None:
+        """Do the work in the foreground."""
+        if self._work is not None:
+            await self._work(CancelFlag())
+
     def end(self) -> None:
         """Cancel the work; the engine is free within milliseconds."""
         self._cancel.set()

@@ -88,6 +88,15 @@ def test_what_systemctl_complains_of_is_told(calls: Path) -> None:
         service_unit.install("[Unit]\n", start=True)
 
 
+def test_a_shell_without_a_login_session_gets_a_hint_that_helps(calls: Path) -> None:
+    (calls.parent / "bin" / "systemctl").write_text(
+        "#!/bin/sh\necho 'Failed to connect to bus: No medium' >&2; exit 1\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        service_unit.systemctl("show-environment")
+    assert "loginctl enable-linger" in caught.value.hint
+
+
 def test_a_machine_without_systemd_is_named(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(calls.parent))
     with pytest.raises(ConfigError, match="does not use systemd"):

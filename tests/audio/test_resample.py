@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,3 +63,19 @@ def test_blocks_that_were_not_fetched_are_held_and_come_with_the_next() -> None:
     assert blocks.held_samples == len(samples) - 320
     rest = list(blocks.feed(np.zeros(0, dtype=np.float32)))
     assert np.array_equal(np.concatenate([first, *rest]), samples)
+
+
+def test_a_resampler_of_a_thread_that_never_ends_leaves_no_message_at_exit() -> None:
+    program = (
+        "import threading\n"
+        "from edgevox.audio.dsp import Resampler\n"
+        "made = threading.Event()\n"
+        "def hold():\n"
+        "    resampler = Resampler(44100, 16000)\n"
+        "    made.set()\n"
+        "    threading.Event().wait()\n"
+        "threading.Thread(target=hold, daemon=True).start()\n"
+        "made.wait()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stderr == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import subprocess
 
 import pytest
@@ -71,6 +72,32 @@ def test_a_mistyped_command_line_gets_the_right_one(
 ) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["ask", "--model", "qwen3", "hello"], "write --preset qwen3"),
+        (["ask", "--preset", "qwen4", "hello"], "edgevox help COMMAND"),
+        (["ask", "--remote", "http://127.0.0.1:9", "hello"], "should end in /v1"),
+    ],
+)
+def test_a_wrong_choice_of_a_model_gets_a_hint_that_helps(
+    words: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) != 0
+    assert hint in capsys.readouterr().err
+
+
+def test_narrow_tables_keep_the_summary_of_presets_and_the_names_of_models(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["presets", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert "summary" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert re.search(r"smollm2-135m .*98 MB", shown)
 
 
 def test_a_command_with_actions_explains_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,6 +33,7 @@ NOW = dt.datetime(2026, 3, 5, 12, 0).astimezone()
 @pytest.fixture(autouse=True)
 def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # tracebacks of real commands stay
     return tmp_path / "state"
 
 
@@ -253,3 +254,15 @@ def test_a_moment_can_be_written_in_many_ways(text: str, expected: dt.datetime) 
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="invalid time"):
         parse_time(text, NOW.timestamp())
+
+
+def test_forget_all_deletes_tracebacks_in_the_temporary_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crash, other = tmp_path / "edgevox-abc.traceback", tmp_path / "notes.traceback"
+    crash.write_text(SECRET)
+    other.write_text("")
+    assert main(["forget", "--all", "--yes"]) == 0
+    assert "1 file" in capsys.readouterr().out
+    assert not crash.exists()
+    assert other.exists()

@@ -5,7 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
+from edgevox.cli.assistant import ready_lines
 from edgevox.cli.ui.voice_view import LiveView, PlainView
+from edgevox.config import Settings
 from edgevox.core.events import (
     AnswerHeard,
     AttentionChanged,
@@ -145,3 +147,17 @@ def test_of_an_interrupted_reply_what_was_heard_is_shown() -> None:
     )
     assert lines == ["you › Tell me a story.", "edgevox › Once upon a…", "you › A shorter one."]
     assert remarks == []
+
+
+@pytest.mark.parametrize(
+    ("wake", "opening"),
+    [
+        ({"mode": "off"}, "say "),
+        ({"mode": "word"}, 'say "okay nabu", then '),
+        ({"mode": "phrase", "phrase": "house"}, 'say "house", then '),
+    ],
+)
+def test_the_start_names_model_microphone_and_what_to_say(wake: dict[str, str], opening: str) -> None:
+    listening, example = ready_lines(Settings.model_validate({"wake": wake}), "home", "Desk microphone")
+    assert listening == "listening with home on Desk microphone"
+    assert example.strip().lower() == f'{opening}"turn on the kitchen light."'

@@ -1,22 +1,29 @@
-"""`edgevox config`, `presets` and `completion`: settings with their sources, model presets, tab completion."""
+"""`edgevox config`, `presets`, `completion`, `backup`, `restore` and `uninstall`."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
-from edgevox.cli.command import JSON, Command, argument, find_commands
+from edgevox.app import service_unit
+from edgevox.app.backup import owned_paths, removal_command, restore_backup, write_backup
+from edgevox.app.control.server import single_instance
+from edgevox.cli.command import JSON, YES, Command, argument, whole_parser
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
 from edgevox.config.editing import save_setting, write_initial_config
 from edgevox.config.schema import Setting, catalogue, unknown
-from edgevox.core.errors import ConfigError, ModelMissing
+from edgevox.core.errors import AlreadyRunning, ConfigError, EdgevoxError, ModelMissing
 from edgevox.core.platform import total_memory_bytes
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.models import ModelEntry, ModelStore, open_store, size_text
@@ -91,23 +98,74 @@ def _init(_args: argparse.Namespace, context: Context) -> None:
 @Command(
     "completion",
     "Print a script that completes commands in a shell",
-    argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell that reads the script"),
+    argument("shell", choices=("bash", "zsh", "fish", "tcsh"), help="the shell that reads the script"),
 )
 def completion(args: argparse.Namespace, context: Context) -> None:
     # Imported here, because only this command needs it.
     import shtab
 
-    parser = argparse.ArgumentParser(prog="edgevox")
-    commands = parser.add_subparsers()
-    for entry in find_commands().values():
-        entry.load().add_to(commands.add_parser(entry.name, help=entry.summary))
-    context.write(shtab.complete(parser, args.shell))
+    context.write(shtab.complete(whole_parser(), args.shell))
+
+
+_BACKUP_FILE = argument("file", type=Path, metavar="FILE", help="such as edgevox-backup.zip")
+
+
+@Command("backup", "Write settings, conversations, lists and timers to one file", _BACKUP_FILE)
+def backup(args: argparse.Namespace, context: Context) -> None:
+    count = write_backup(context.folders, args.file)
+    context.note(f"wrote {count} files to {args.file}; it contains your tokens and passwords: keep it private")
+
+
+@Command("restore", "Replace settings, conversations, lists and timers by a backup", _BACKUP_FILE, YES)
+def restore(args: argparse.Namespace, context: Context) -> int:
+    _confirm(args, context, f"Replace settings and state by {args.file}?")
+    with _while_stopped(context):
+        count, aside = restore_backup(context.folders, args.file)
+    context.note(f"restored {count} files", *([f"what was there before is in {aside}"] if aside else []))
+    return 0
+
+
+@Command("uninstall", "Show what EdgeVox stores on this machine, and (--yes) remove it", YES)
+def uninstall(args: argparse.Namespace, context: Context) -> None:
+    found = owned_paths(context.folders)
+    for owned in found:
+        kept = " (you chose this folder: delete it yourself)" if owned.is_chosen else ""
+        context.print(f"{size_text(owned.size_bytes):>8}  {owned.purpose:<29} {owned.path}{kept}")
+    if not args.yes:
+        context.print("", "nothing is deleted yet: edgevox uninstall --yes", "  a backup first: edgevox backup FILE")
+        return
+    if any(owned.purpose == "service" for owned in found) and sys.platform != "darwin":
+        try:
+            service_unit.uninstall()
+        except EdgevoxError as error:
+            context.report_error(error)
+    with _while_stopped(context):
+        for owned in found:
+            if not owned.is_chosen:
+                owned.remove()
+    context.print("", "removed; the program itself goes with:", f"  → {removal_command()}")
+
+
+@contextmanager
+def _while_stopped(context: Context) -> Iterator[None]:
+    """Keep the assistant from starting. Raises AlreadyRunning."""
+    try:
+        with single_instance(context.folders.runtime):
+            yield
+    except AlreadyRunning as error:
+        raise AlreadyRunning(error.message, hint="end it first: Ctrl-C, or systemctl --user stop edgevox") from error
+
+
+def _confirm(args: argparse.Namespace, context: Context, question: str) -> None:
+    if args.yes or context.confirm(question):
+        return
+    raise ConfigError("nothing was changed", hint="confirm with y, or with --yes")
 
 
 # Memory for the system, STT and TTS beside the language model.
 _OTHER_ENGINES_BYTES = 700_000_000
 
-# Narrower terminals do not show the summaries.
+# Narrower terminals show the summaries, and not memory and licence.
 _WIDE = 120
 
 
@@ -120,24 +178,25 @@ def _list_presets(args: argparse.Namespace, context: Context) -> None:
         context.write_json([choice.facts() for choice in choices])
         return
     is_wide = context.out.width >= _WIDE
-    columns = (left("preset"), right("download"), right("memory"), left("fits"), left("local"), left("licence"))
-    table = plain_table(*columns, *(["summary"] if is_wide else []))
+    wide_only = (right("memory"), left("licence")) if is_wide else ()
+    table = plain_table(left("preset"), right("download"), left("fits"), left("local"), *wide_only, folded("summary"))
     for choice in choices:
         preset = choice.preset
         mark = "* " if preset.name == DEFAULT_PRESET else "  "
         aliases = f" ({', '.join(preset.aliases)})" if preset.aliases else ""
+        licence = "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else "")
         table.add_row(
             Text(mark + preset.name + aliases),
             _size(choice.download_bytes),
-            _size(choice.memory_bytes),
             "" if choice.fits is None else _words(choice.fits),
             "yes" if choice.is_downloaded else "",
-            "" if choice.model is None else choice.model.licence + (" †" if choice.model.note else ""),
-            *([preset.summary] if is_wide else []),
+            *((_size(choice.memory_bytes), licence) if is_wide else ()),
+            preset.summary,
             style="dim" if choice.fits is False else "",
         )
     context.out.print(table)
-    context.print("\n* default   † licence conditions apply: edgevox presets show NAME")
+    conditions = "† licence conditions apply" if is_wide else "licence and memory"
+    context.print(f"\n* default   {conditions}: edgevox presets show NAME")
     context.print(
         f"This machine has {size_text(total_memory_bytes())} of memory; the memory of a model is an estimate."
     )

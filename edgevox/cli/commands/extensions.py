@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import time
 from pathlib import Path
 
@@ -62,13 +63,19 @@ def _list_plugins(args: argparse.Namespace, context: Context) -> None:
 )
 def _new_plugin(args: argparse.Namespace, context: Context) -> None:
     if args.package:
-        folder, _ = write_package_plugin(args.name, Path.cwd())
-        context.print(f"wrote {folder}", f"test it: cd {folder} && python -m pytest")
-        context.print(f"install it into the environment of EdgeVox: python -m pip install {folder}")
+        folder, test = write_package_plugin(args.name, Path.cwd())
+        context.print(f"wrote {folder}")
+        context.print(f"install it into the environment of EdgeVox: {sys.executable} -m pip install {folder}")
     else:
         path, test = write_file_plugin(args.name, plugins_folder(context.folders))
         load_file(path)  # fails if other users can write to its folder
-        context.print(f"wrote {path}", f"test it: python -m pytest {test}")
+        context.print(f"wrote {path}")
+    tool = f"{args.name.replace('-', '_')}_greet"
+    context.print(
+        f"""try it: edgevox tools call {tool} '{{"who": "Mara"}}'""",
+        f"its test needs pytest (pip install pytest): python -m pytest {test}",
+        "its tool is an example: change it, or it answers requests to greet somebody",
+    )
 
 
 @MCP.action("list", "list servers, their tools and pending approvals", JSON, _CONFIG)

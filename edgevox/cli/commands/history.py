@@ -144,11 +144,16 @@ def stats(args: argparse.Namespace, context: Context) -> None:
         context.print("No tool has been offered to the model yet.")
         return
     headings = ("offered", "chosen", "refused", "failed", "timed out", "mean", "longest")
-    table = plain_table(left("tool"), *map(right, headings))
+    rows = []
     for name, counts in sorted(summary.items(), key=lambda item: (-item[1].chosen, -item[1].offered, item[0])):
         numbers = (counts.offered, counts.chosen, counts.refused, counts.failed, counts.timed_out)
         times = (_ms(counts.mean_s), _ms(counts.longest_s)) if counts.chosen else ("", "")
-        table.add_row(Text(name), *(str(number) if number else "" for number in numbers), *times)
+        rows.append((name, *(str(number) if number else "" for number in numbers), *times))
+    # Empty columns would crowd out the others on a narrow terminal.
+    shown = [0, *(column for column in range(1, len(headings) + 1) if any(row[column] for row in rows))]
+    table = plain_table(left("tool"), *(right(headings[column - 1]) for column in shown[1:]))
+    for row in rows:
+        table.add_row(*(Text(row[column]) for column in shown))
     context.out.print(table)
     context.print("\nCounted on this machine only; nothing is sent anywhere and no words are stored.")
 

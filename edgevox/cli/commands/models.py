@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.table import Table
 
 from edgevox.cli.command import JSON, YES, Command, argument
-from edgevox.cli.context import Context, left, plain_table, right
+from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.cli.ui.progress import pull_progress
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
 from edgevox.core.platform import processor_name
@@ -33,6 +33,8 @@ MODELS = Command("models", "List, pull, verify, optimize and remove models")
 _ID = argument("id", metavar="ID")
 _IDS = argument("ids", nargs="*", metavar="ID")
 _PIPE_WIDTH = 200
+# Narrower terminals do not show the licences.
+_WIDE = 120
 # Smaller differences are within the noise of a measurement on a busy machine.
 _MIN_SPEEDUP = 1.1
 
@@ -46,17 +48,18 @@ def _list(args: argparse.Namespace, context: Context) -> None:
             [_facts(store, entry, is_installed=entry.id in installed) for entry in store.manifest.models]
         )
         return
-    table = plain_table(
-        left("id"), left("kind"), right("size"), left("local", justify="center"), left("copies"), "licence"
-    )
+    if not context.out.is_terminal:
+        context.out.width = _PIPE_WIDTH  # keep one line per row for grep
+    is_wide = context.out.width >= _WIDE
+    columns = (left("id"), left("kind"), right("size"), left("local", justify="center"), folded("copies"))
+    table = plain_table(*columns, *([folded("licence")] if is_wide else []))
     for entry in store.manifest.models:
         records = [copy.record for copy in store.optimised_copies(entry.id)]
         copies = [f"{one.type} with {one.adapter}" if one.adapter else one.type for one in records]
         downloaded = "yes" if entry.id in installed else ""
         kind = f"{entry.kind} {entry.language}" if entry.language else entry.kind
-        table.add_row(entry.id, kind, _size(entry), downloaded, ", ".join(copies), entry.licence_text)
-    if not context.out.is_terminal:
-        context.out.width = _PIPE_WIDTH  # keep one line per row for grep
+        licence = [entry.licence_text] if is_wide else []
+        table.add_row(entry.id, kind, _size(entry), downloaded, ", ".join(copies), *licence)
     context.out.print(table)
     context.note(f"models folder: {store.folder}")
 

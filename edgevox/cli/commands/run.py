@@ -12,12 +12,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import get_args
 
+from rich.status import Status
+
 from edgevox.app.local_sessions import serve_if_enabled
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.files import WavMicrophone, WavSpeaker
 from edgevox.audio.io.microphone import Microphone
 from edgevox.audio.io.speaker import Speaker
-from edgevox.cli.assistant import open_runtime, open_view, report_record_error, run_service, terminal_view
+from edgevox.cli.assistant import open_runtime, open_view, ready_lines, report_record_error, run_service, terminal_view
 from edgevox.cli.command import MCP_OPTIONS, MODEL_OPTIONS, Command, argument, setting, switch
 from edgevox.cli.context import Context, run_until_done, stdin_lines
 from edgevox.cli.ui.keyboard import keyboard, print_question
@@ -121,7 +123,8 @@ async def _run_voice(
         microphone = audio_source if isinstance(audio_source, Microphone) else None
         if microphone:
             await running.enter_async_context(microphone)
-            context.note("listening")
+            name = context.settings.audio.microphone or "the default microphone"
+            context.note(*ready_lines(runtime.settings, runtime.preset.name, name))
         view = open_view(context, runtime, microphone, running, plain=plain)
         running.enter_context(runtime.bus.listening(view))
         loop = runtime.voice_loop(audio_source, speaker)
@@ -138,20 +141,30 @@ async def _run_text(runtime: AssistantRuntime, context: Context, speaker: Loudsp
         with context.err.status(f"loading {runtime.preset.name} …"):
             await running.enter_async_context(runtime)
         await serve_if_enabled(runtime, context.err, running)
-        running.enter_context(runtime.bus.listening(lambda event: _print_reply(context, event)))
+        thinking = context.err.status("thinking …")
+        running.callback(thinking.stop)
+
+        def show(event: events.Event) -> None:
+            if isinstance(
+                event, events.ReplyDelta | events.TurnEnded | events.ConfirmationRequired | events.RingStarted
+            ):
+                thinking.stop()
+            _print_reply(context, event)
+
+        running.enter_context(runtime.bus.listening(show))
         pipeline = runtime.pipeline(speaker, runtime.conversation())
         pipeline.start_idle_work()
         if alarm_player := runtime.alarm_player(pipeline):
             await running.enter_async_context(alarm_player.running())
         if sys.stdin.isatty():
-            await _run_interactive_text(pipeline, context)
+            await _run_interactive_text(pipeline, context, thinking)
         else:
             async for line in stdin_lines(lambda: None):
                 exit_code = await _one_turn(pipeline, context, line)
     return exit_code
 
 
-async def _run_interactive_text(pipeline: Pipeline, context: Context) -> None:
+async def _run_interactive_text(pipeline: Pipeline, context: Context, thinking: Status) -> None:
     """Answer typed lines; during a turn, lines can also answer a confirmation or stop the reply."""
     lines: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -162,6 +175,7 @@ async def _run_interactive_text(pipeline: Pipeline, context: Context) -> None:
     async with keyboard(pipeline, lambda text: context.err.print(text, end=" "), lines.put_nowait):
         prompt()
         while (line := await lines.get()) is not None:
+            thinking.start()
             await _one_turn(pipeline, context, line)
             prompt()
 
@@ -230,4 +244,6 @@ def _speaker_or_silent(context: Context, scratch: Path) -> Loudspeaker:
 async def _run_demo(runtime: AssistantRuntime, question: str, loudspeaker: Loudspeaker) -> None:
     async with runtime:
         sound = await runtime.voice().sound_of(question)
-        await runtime.voice_loop(WavMicrophone(sound), loudspeaker).run()
+        loop = runtime.voice_loop(WavMicrophone(sound), loudspeaker)
+        await loop.pipeline.warm_up()  # an assistant that runs has done so before the first question
+        await loop.run()

@@ -121,6 +121,8 @@ def _install(args: argparse.Namespace, context: Context) -> None:
     if args.print:
         context.write(text)
         return
+    if not is_mac:
+        service_unit.systemctl("show-environment")  # fails now, not after a download, where no manager answers
     open_runtime(context, voice_engines(context.settings))  # download the models now, not at the first start
     if is_mac:
         path = service_unit.agent_path(Path.home())

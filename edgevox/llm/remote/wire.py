@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError
 
@@ -218,6 +219,8 @@ class ModelList:
         """Return the only model. Raises ConfigError if there are several."""
         if self.is_edgevox or len(self.names) == 1:
             return self.names[0]
+        if not self.names and not _is_complete(url):
+            raise ConfigError(f"{url} does not list its models", hint=_ADDRESS_HINT)
         problem = f"{url} has several models" if self.names else f"{url} does not list its models"
         raise ConfigError(problem, hint=self.hint)
 
@@ -227,6 +230,13 @@ class ModelList:
 
 
 _MAX_QUOTED_CHARS = 300
+
+
+def _is_complete(url: str) -> bool:
+    """Whether the URL probably has the path that its server needs."""
+    return bool(urlsplit(url).path.strip("/")) or "anthropic" in url
+
+
 _ADDRESS_HINT = "llm.remote_url should end in /v1, and llm.remote_kind name the server's API"
 
 
@@ -240,7 +250,9 @@ class RemoteErrors:
     def unreachable(self, error: Exception) -> EngineFailed:
         return EngineFailed(
             f"{self.url} does not answer: {self._quoted(str(error) or type(error).__name__)}",
-            hint="is it running, and is llm.remote_url right?",
+            hint="is it running, and is llm.remote_url right?"
+            if _is_complete(self.url)
+            else f"is it running? {_ADDRESS_HINT}",
         )
 
     def disconnected(self) -> EngineFailed:
