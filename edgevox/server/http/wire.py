@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError, from_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -26,6 +26,17 @@ class RequestBody(BaseModel):
     """Base of request bodies; unknown fields of newer clients are ignored."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
+
+
+def only(*values: object) -> BeforeValidator:
+    """Return the validator of an option that is not supported: it accepts the values that change nothing."""
+
+    def check(value: object) -> object:
+        if value is None or value in values:
+            return value
+        raise PydanticCustomError("unsupported", "this server does not support it")
+
+    return BeforeValidator(check)
 
 
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:

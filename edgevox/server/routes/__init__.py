@@ -80,7 +80,7 @@ class ServerContext:
 Handler: TypeAlias = Callable[[ServerContext, Request, Caller], Awaitable[Response | JsonObject]]
 
 JSON: JsonObject = {"application/json": {"schema": {"type": "object"}}}
-EVENTS: JsonObject = {"text/event-stream": {"schema": {"type": "string"}}}
+EVENTS: JsonObject = {"text/event-stream": {"schema": {}}}
 HISTORY = "history"
 """Scope for past turns."""
 ENGINE_ERRORS = (404, 429, 503)

@@ -1,4 +1,4 @@
-"""Routes for chat completions, messages and the model list."""
+"""Routes of the chat APIs, and the model list."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from edgevox.core.types import JsonObject
-from edgevox.server.anthropic import MessagesBody
 from edgevox.server.assistant import DEFAULT_NAMES
+from edgevox.server.chat.anthropic import CountTokensBody, MessagesBody
 from edgevox.server.chat.input import ChatBody
+from edgevox.server.chat.openai import ChatCompletionBody, CompletionBody
 from edgevox.server.chat.service import ChatService
 from edgevox.server.http.auth import client_key_of
 from edgevox.server.http.errors import check_model
 from edgevox.server.http.wire import cancel_on_disconnect, read_body, sse_response
-from edgevox.server.openai import ChatCompletionBody
 from edgevox.server.routes import ENGINE_ERRORS, EVENTS, JSON, ApiRoute, ServerContext
 from edgevox.tools.policy import Caller
 
@@ -64,7 +64,7 @@ async def _answer(
     client_key = client_key_of(request, caller)
     queue.check_capacity(client_key)
     body = await read_body(request, kind)
-    check_model(body.model, (assistant.name, *DEFAULT_NAMES))
+    check_model(body.model, assistant.chat_names)
     # In a thread: checking large schemas takes a while, and the local speaker must be heard meanwhile.
     question = await asyncio.to_thread(body.question, assistant.profile.sampling, server.settings)
     if question.mode(has_own_tools=assistant.make_agent is not None) == "own_tools":
@@ -75,6 +75,17 @@ async def _answer(
         return await sse_response(request, reply.events(parts), reply.format_error)
     async with aclosing(parts):
         return await cancel_on_disconnect(request.receive, reply.whole(parts))
+
+
+async def _count_tokens(server: ServerContext, request: Request, caller: Caller) -> JsonObject:
+    assistant, queue = server.assistant, server.queues.model
+    client_key = client_key_of(request, caller)
+    queue.check_capacity(client_key)
+    body = await read_body(request, CountTokensBody)
+    check_model(body.model, assistant.chat_names)
+    question = await asyncio.to_thread(body.question, assistant.profile.sampling, server.settings)
+    counting = ChatService(assistant, queue, server.confirmations).count_tokens(question, caller, client_key)
+    return {"input_tokens": await cancel_on_disconnect(request.receive, counting)}
 
 
 _chat_route = partial(
@@ -89,5 +100,18 @@ ROUTES = (
         partial(_answer, kind=ChatCompletionBody),
         body=ChatCompletionBody,
     ),
+    _chat_route(
+        "/v1/completions", "Completions (OpenAI, older)", partial(_answer, kind=CompletionBody), body=CompletionBody
+    ),
     _chat_route("/v1/messages", "Messages (Anthropic)", partial(_answer, kind=MessagesBody), body=MessagesBody),
+    ApiRoute(
+        "POST",
+        "/v1/messages/count_tokens",
+        "Length of a prompt (Anthropic)",
+        _count_tokens,
+        "chat",
+        allow_local=True,
+        body=CountTokensBody,
+        errors=ENGINE_ERRORS,
+    ),
 )
