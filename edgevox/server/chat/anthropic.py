@@ -74,7 +74,7 @@ class _Tool(RequestBody):
     name: chat.ToolName
     description: str | None = None
     input_schema: dict[str, Any]
-    type: Literal["custom"] | None = None
+    type: Annotated[Any, only("custom")] = None
 
 
 class _Choice(RequestBody):

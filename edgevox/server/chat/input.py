@@ -6,10 +6,9 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, LiteralString, TypeAlias
 
 from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from edgevox.agents.chat_request import fence_results
 from edgevox.config import ServerSettings
@@ -17,7 +16,7 @@ from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody
+from edgevox.server.http.wire import RequestBody, unsupported
 from edgevox.tools.schema import schema_fault
 
 Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
@@ -191,14 +190,12 @@ class ReplyEnd:
 ReplyPart: TypeAlias = ReplyText | ReplyToolCall | ReplyEnd
 
 
-_MEDIA = {
-    "image": "images",
-    "image_url": "images",
-    "input_image": "images",
-    "input_audio": "recordings",
-    "document": "documents",
-    "file": "files",
-    "input_file": "files",
+_IMAGES: Final = "images are not supported: the model reads text only"
+_FILES: Final = "files are not supported: the model reads text only"
+_MEDIA: dict[str, LiteralString] = {
+    **dict.fromkeys(("image", "image_url", "input_image"), _IMAGES),
+    **dict.fromkeys(("document", "file", "input_file"), _FILES),
+    "input_audio": "recordings are not supported: the model reads text only",
 }
 
 
@@ -206,9 +203,7 @@ def _check_media(content: object) -> object:
     for part in content if isinstance(content, list) else ():
         kind = part.get("type") if isinstance(part, dict) else None
         if isinstance(kind, str) and kind in _MEDIA:
-            raise PydanticCustomError(
-                "unsupported", "{what} are not supported: the model reads text only", {"what": _MEDIA[kind]}
-            )
+            raise unsupported(_MEDIA[kind])
     return content
 
 
@@ -253,6 +248,9 @@ class ChatBody(RequestBody, ABC):
 
     @abstractmethod
     def reply_format(self, model: str) -> ReplyFormat: ...
+
+
+NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 def tool_schema(name: str, description: str | None, parameters: JsonObject) -> JsonObject:

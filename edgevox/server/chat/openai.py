@@ -19,7 +19,6 @@ from edgevox.server.http.wire import RequestBody, only, sse_event
 
 _MAX_SEED = 2**32 - 1
 _FUNCTION_ID = "function"
-_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 class _Part(RequestBody):
@@ -158,7 +157,7 @@ class ChatCompletionBody(_CommonBody):
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
         chat.checked_count(len(functions or ()), limits.max_tools, "tools")
         tools = [
-            chat.tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()
+            chat.tool_schema(one.name, one.description, one.parameters or chat.NO_PARAMETERS) for one in functions or ()
         ]
         return chat.ChatInput(
             chat.in_order([one.message() for one in self.messages], [one.name for one in functions or ()], limits),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, LiteralString, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError, from_json
@@ -28,13 +29,23 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
 
 
+_UNSUPPORTED: Literal["unsupported"] = "unsupported"
+# Which member of a union an error is about, in the location of pydantic's errors.
+_UNION_STEP = re.compile(r"str|[\w-]+\[.+\]")
+
+
+def unsupported(message: LiteralString) -> PydanticCustomError:
+    """Return the error of a validator for something that this server does not support."""
+    return PydanticCustomError(_UNSUPPORTED, message)
+
+
 def only(*values: object) -> BeforeValidator:
     """Return the validator of an option that is not supported: it accepts the values that change nothing."""
 
     def check(value: object) -> object:
         if value is None or value in values:
             return value
-        raise PydanticCustomError("unsupported", "this server does not support it")
+        raise unsupported("this server does not support it")
 
     return BeforeValidator(check)
 
@@ -45,13 +56,14 @@ async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
 
 
 def validated(kind: type[BodyT], content: object) -> BodyT:
-    """Raises ApiError that names the first invalid field."""
+    """Raises ApiError that names an invalid field: an option that is not supported, or the innermost one."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise invalid(f"{place or 'the body'}: {first['msg']}", place or None) from None
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        shown = max(errors, key=lambda one: (one["type"] == _UNSUPPORTED, len(one["loc"])))
+        place = ".".join(str(step) for step in shown["loc"] if not _UNION_STEP.fullmatch(str(step)))
+        raise invalid(f"{place or 'the body'}: {shown['msg']}", place or None) from None
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON

@@ -27,6 +27,7 @@ from edgevox.core.turn import Turn
 from edgevox.core.types import JsonObject
 from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
 from edgevox.server.assistant import Assistant
+from edgevox.server.chat.responses import ResponseStore
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access
 from edgevox.server.http.tokens import Tokens
@@ -71,6 +72,7 @@ class ServerContext:
     clients: Clients
     openapi: JsonObject
     reload: Callable[[], None] | None
+    responses: ResponseStore = field(default_factory=ResponseStore)
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Number of responses by path and status."""
     event_readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_EVENT_READERS))
