@@ -16,7 +16,7 @@ from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, unsupported
+from edgevox.server.http.wire import EVENT_STREAM, SSE_COMMENT, RequestBody, unsupported
 from edgevox.tools.schema import schema_fault
 
 Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
@@ -215,14 +215,20 @@ StopString: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class ReplyFormat(ABC):
-    """Formats one answer for the clients of one API."""
+    """Formats one answer for the clients of one API. `keep_alive` is sent while a stream waits."""
+
+    media_type = EVENT_STREAM
+
+    @property
+    def keep_alive(self) -> bytes:
+        return SSE_COMMENT
 
     @abstractmethod
     async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject: ...
 
     @abstractmethod
     def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """Format as server-sent events; closing it closes the parts."""
+        """Format as a stream; closing it closes the parts."""
 
     @abstractmethod
     def format_error(self, error: ApiError) -> bytes:
@@ -237,6 +243,10 @@ class ChatBody(RequestBody, ABC):
 
     model: str
     stream: bool | None = None
+
+    @property
+    def wants_stream(self) -> bool:
+        return bool(self.stream)
 
     def sampling(self, base: Sampling) -> Sampling:
         """Return `base` with the options that the request gives."""

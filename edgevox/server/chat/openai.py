@@ -64,15 +64,19 @@ class _Message(RequestBody):
         return self.content or ""
 
 
-class _Function(RequestBody):
+class FunctionSchema(RequestBody):
+    """A function of the client, and the schema of its arguments."""
+
     name: chat.ToolName
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
 
-class _Tool(RequestBody):
+class FunctionTool(RequestBody):
+    """A tool of the client."""
+
     type: Literal["function"]
-    function: _Function
+    function: FunctionSchema
 
 
 class _Named(RequestBody):
@@ -126,10 +130,10 @@ class ChatCompletionBody(_CommonBody):
     """A chat request."""
 
     messages: list[_Message] = Field(min_length=1)
-    tools: list[_Tool] | None = None
+    tools: list[FunctionTool] | None = None
     tool_choice: Literal["auto", "none", "required"] | _NamedFunction | None = None
     parallel_tool_calls: bool | None = None
-    functions: list[_Function] | None = None
+    functions: list[FunctionSchema] | None = None
     function_call: Literal["auto", "none"] | _Named | None = None
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None

@@ -81,7 +81,8 @@ def content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().casefold()
 
 
-_EVENTS = "text/event-stream"
+EVENT_STREAM = "text/event-stream"
+SSE_COMMENT = b": waiting\n\n"
 
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
@@ -93,13 +94,12 @@ def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
 
 
 _KEEP_ALIVE_S = 10.0
-_KEEP_ALIVE = b": waiting\n\n"
 
 
 async def kept_alive(
-    pieces: AsyncGenerator[bytes, None], every_s: float = _KEEP_ALIVE_S
+    pieces: AsyncGenerator[bytes, None], keep_alive: bytes = SSE_COMMENT, every_s: float = _KEEP_ALIVE_S
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the pieces, and a comment whenever none came for a while: clients and proxies close silent streams."""
+    """Yield the pieces, and `keep_alive` whenever none came for a while: clients and proxies close silent streams."""
     waiting: asyncio.Task[bytes | None] | None = None
 
     async def following() -> bytes | None:
@@ -111,7 +111,7 @@ async def kept_alive(
                 waiting = waiting or asyncio.create_task(following())
                 done, _ = await asyncio.wait((waiting,), timeout=every_s)
                 if not done:
-                    yield _KEEP_ALIVE
+                    yield keep_alive
                     continue
                 piece, waiting = waiting.result(), None
                 if piece is None:
@@ -122,14 +122,19 @@ async def kept_alive(
 
 
 async def sse_response(
-    request: Request, pieces: AsyncGenerator[bytes, None], format_error: FormatError, *, media_type: str = _EVENTS
+    request: Request,
+    pieces: AsyncGenerator[bytes, None],
+    format_error: FormatError,
+    *,
+    media_type: str = EVENT_STREAM,
+    keep_alive: bytes | None = SSE_COMMENT,
 ) -> Response:
     """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`.
 
-    A stream of events that has to wait longer begins with a comment, and then its errors are sent, too.
+    A stream that has to wait longer begins with `keep_alive`, unless it is None, and then its errors are sent, too.
     """
-    if media_type == _EVENTS:
-        pieces = kept_alive(pieces)
+    if keep_alive is not None:
+        pieces = kept_alive(pieces, keep_alive)
     try:
         first = await cancel_on_disconnect(request.receive, anext(pieces))
     except BaseException:

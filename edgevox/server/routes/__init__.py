@@ -83,6 +83,7 @@ Handler: TypeAlias = Callable[[ServerContext, Request, Caller], Awaitable[Respon
 
 JSON: JsonObject = {"application/json": {"schema": {"type": "object"}}}
 EVENTS: JsonObject = {"text/event-stream": {"schema": {}}}
+LINES: JsonObject = {"application/x-ndjson": {"schema": {}}}
 HISTORY = "history"
 """Scope for past turns."""
 ENGINE_ERRORS = (404, 429, 503)
@@ -106,7 +107,7 @@ _MEANINGS = {
 _ALWAYS = (401, 403, 405, 408, 413, 500)
 _ERROR = {
     "type": "object",
-    "properties": {"error": {"type": "object", "required": ["message", "type"]}},
+    "properties": {"error": {"anyOf": [{"type": "object", "required": ["message", "type"]}, {"type": "string"}]}},
     "required": ["error"],
 }
 

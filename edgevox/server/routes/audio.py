@@ -187,7 +187,8 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     sentences = (*splitter.feed(body.input), *splitter.finish())
     sounds = synthesize(server.assistant, server.queues.speaking, sentences, caller.name, body.speed)
     # An audio stream has no place for an error: it just ends.
-    return await sse_response(request, _encoded(sounds, form), lambda _error: b"", media_type=FORMATS[form][0])
+    pieces, media_type = _encoded(sounds, form), FORMATS[form][0]
+    return await sse_response(request, pieces, lambda _error: b"", media_type=media_type, keep_alive=None)
 
 
 async def _encoded(sounds: AsyncGenerator[Audio, None], form: AudioFormat) -> AsyncGenerator[bytes, None]:
