@@ -1,5 +1,7 @@
 """Concurrent clients that come and go, to load a server: `python -m benchmarks.load_clients URL SECONDS`.
 
+With 0 seconds, fifty clients of the four chat APIs send one request each at the same moment, and none twice.
+
 A process of its own at low priority (`nice`), so that the cost of the clients is not counted as the
 server's. The token for the assistant's own tools is read from standard input; results are written to
 standard output as JSON.
@@ -108,6 +110,47 @@ class LoadClients:
         return {**shared, "messages": [_user(self._dice.choice(QUESTIONS))], "tool_choice": "none"}
 
 
+async def ask_at_once(url: str, token: str) -> dict[str, Any]:
+    """One request of each client, all at once: how many were answered, and how long the last one waited."""
+    statuses: Counter[int] = Counter()
+    waits_s: list[float] = []
+
+    async def ask(number: int) -> None:
+        path, body = _request(number)
+        headers = {"Authorization": f"Bearer {token}"}
+        timeout = aiohttp.ClientTimeout(_ANSWERED_WITHIN_S)
+        begun_s = time.monotonic()
+        async with (
+            aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
+            session.post(url + path, json=body) as response,
+        ):
+            statuses[response.status] += 1
+            text = await response.text()
+            if response.status == 200 and '"error":{' not in text and '"error":"' not in text:
+                waits_s.append(time.monotonic() - begun_s)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(CLIENTS):
+            group.create_task(ask(number))
+    longest_s = round(max(waits_s, default=0.0), 1)
+    return {"statuses": dict(statuses), "answered": len(waits_s), "longest_wait_s": longest_s}
+
+
+def _request(number: int) -> tuple[str, dict[str, Any]]:
+    question = QUESTIONS[number % len(QUESTIONS)]
+    shared = {"model": "default", "stream": number % 8 < 4}
+    chat = {**shared, "messages": [_user(question)]}
+    match number % 4:
+        case 0:
+            return "/v1/chat/completions", {**chat, "max_tokens": 32, "tool_choice": "none"}
+        case 1:
+            return "/v1/messages", {**chat, "max_tokens": 32, "tool_choice": {"type": "none"}}
+        case 2:
+            return "/v1/responses", {**shared, "input": question, "max_output_tokens": 32, "tool_choice": "none"}
+        case _:
+            return "/api/chat", {**chat, "options": {"num_predict": 32}}
+
+
 def _user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
@@ -118,6 +161,9 @@ def main() -> None:
     parser.add_argument("seconds", type=float)
     args = parser.parse_args()
     os.nice(_NICENESS)
+    if not args.seconds:
+        print(json.dumps(asyncio.run(ask_at_once(args.url, sys.stdin.readline().strip()))))
+        return
     crowd = LoadClients(args.url, sys.stdin.readline().strip(), time.monotonic() + args.seconds)
     asyncio.run(crowd.ask_all())
     waits_s = sorted(crowd.longest_s.values())

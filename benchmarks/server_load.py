@@ -3,7 +3,8 @@
 The default model behind the server, fifty clients that come and go (benchmarks/load_clients.py), and turns of
 the room's own conversation: for each, somebody begins to speak, and a second and a half later it is known
 what they said. Its first word beside programs is compared with that of the same turns before the crowd came,
-in the same run. EDGEVOX_LOAD_S is how long the crowd stays.
+in the same run. EDGEVOX_LOAD_S is how long the crowd stays. After it, fifty clients of the four chat APIs ask once
+each, at the same moment.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class Load:
     idle: tuple[TurnMetrics, ...]
     loaded: tuple[TurnMetrics, ...]
     crowd: dict[str, Any]
+    burst: dict[str, Any]
     pauses: int
     grown_mb: float
 
@@ -79,6 +81,7 @@ class Load:
             "idle": _figures(self.idle),
             "loaded": _figures(self.loaded),
             "crowd": self.crowd,
+            "burst": self.burst,
             "pauses": self.pauses,
             "grown_mb": round(self.grown_mb, 1),
         }
@@ -111,8 +114,11 @@ async def measure(
                 while not crowd.done():
                     loaded += await room.converse(1)
                 grown_mb = _memory_mb(runtime) - before
+                burst = asyncio.create_task(_crowd(url, 0))
+                while not burst.done():
+                    loaded += await room.converse(1)
                 await room.close()
-    return Load(tuple(idle), tuple(loaded), await crowd, queues.model.pauses, grown_mb)
+    return Load(tuple(idle), tuple(loaded), await crowd, await burst, queues.model.pauses, grown_mb)
 
 
 class Room:

@@ -266,6 +266,7 @@ class AssistantRuntime:
                 turns=self.records.turn_log.between,
                 problem=lambda: self.record_problem,
             ),
+            aliases=preset.aliases,
         )
 
     def voice(self) -> dialogue.Synthesizer:

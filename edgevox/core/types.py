@@ -157,7 +157,8 @@ class ChatRequest:
     With `tools_as` lines, tools, calls and results are written as plain text, not by the chat template. With
     `prompt_only` nothing is generated: the prompt is evaluated up to the next user message, to warm the cache.
     Where system prompt or tools are chosen for this utterance, `default_system` and `default_tools` are the common
-    ones, which are worth caching. `reply_prefix` is the interrupted reply so far, which is continued.
+    ones, which are worth caching. `reply_prefix` is the interrupted reply so far, which is continued; `prefill` is the
+    part of it that the model did not write, and that does not count. With `max_tokens` 0 the prompt is only counted.
     """
 
     messages: tuple[Message, ...]
@@ -175,6 +176,7 @@ class ChatRequest:
     default_system: str | None = None
     default_tools: tuple[JsonObject, ...] | None = None
     reply_prefix: str = ""
+    prefill: str = ""
 
 
 @dataclass(frozen=True, slots=True)

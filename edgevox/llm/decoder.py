@@ -65,9 +65,13 @@ class Decoder:
         except Aborted:
             yield ChatDone(finish, 0, 0, 0)
             return
+        if not request.sampling.max_tokens:
+            yield ChatDone("length", len(prompt.tokens), 0, 0, dropped_turns)
+            return
         self._context.watch(cancel)
         known = generated = 0
         stopped_at: str | None = None
+        prefill_tokens = len(self._reply_tokens(request.prefill, prompt))
         if prompt.reasoning and not request.reply_prefix:
             yield ChatDelta(prompt.reasoning)  # the prompt ends with this tag, and readers need to see it
         try:
@@ -85,16 +89,18 @@ class Decoder:
                 constraint=constraint,
                 stop=request.stop,
                 reasoning=prompt.reasoning,
-                limit_tokens=min(request.sampling.max_tokens, self._context.context_tokens - len(prompt.tokens)),
+                limit_tokens=min(
+                    request.sampling.max_tokens + prefill_tokens, self._context.context_tokens - len(prompt.tokens)
+                ),
                 cancel=cancel,
-                reply_prefix=self._reply_prefix(request, prompt),
+                reply_prefix=self._reply_tokens(request.reply_prefix, prompt),
             )
             try:
                 for text in generation.pieces():
                     yield ChatDelta(text)
                 finish, stopped_at = generation.finish, generation.stopped_at
             finally:
-                generated = generation.generated
+                generated = generation.generated - prefill_tokens
                 generation.close()
                 if cancel.is_set():
                     # Cut back to the start of a prompt batch, so that the same request gives the same answer.
@@ -173,9 +179,9 @@ class Decoder:
         opening = self._context.vocabulary.tokenize(f"{_THINK}\n", special=True)
         return replace(prompt, tokens=[*prompt.tokens, *opening], reasoning=_THINK)
 
-    def _reply_prefix(self, request: ChatRequest, prompt: WrittenPrompt) -> list[int]:
-        """Return the tokens of an interrupted reply, without the reasoning tag that already ends the prompt."""
-        text = request.reply_prefix.removeprefix(prompt.reasoning or "")
+    def _reply_tokens(self, text: str, prompt: WrittenPrompt) -> list[int]:
+        """Return the tokens of a reply's beginning, without the reasoning tag that already ends the prompt."""
+        text = text.removeprefix(prompt.reasoning or "")
         return self._context.vocabulary.tokenize(text, special=True) if text else []
 
     # --- tool choice
@@ -207,7 +213,9 @@ class Decoder:
 
     def _banned(self, request: ChatRequest) -> set[int]:
         """With tool choice "none", return the tokens that begin a call: the tools are still in the prompt."""
-        if request.tool_choice != "none" or not request.tools or request.wire_format is None:
+        if request.tool_choice != "none" or request.json_schema is not None:
+            return set()
+        if not request.tools or request.wire_format is None:
             return set()
         grammar = self._grammars.get(request.tools, wire_format=request.wire_format, parallel=request.parallel_calls)
         vocabulary = self._context.vocabulary

@@ -113,7 +113,7 @@ class MakeAgent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """What a server may use of a running assistant. `name` is the model's name.
+    """What a server may use of a running assistant. `name` is the name of its preset, which may have `aliases`.
 
     Without `make_agent` and `executor` the assistant has no tools of its own. The transcriber is made per
     language; None means detection. A model that `resumes` can continue an interrupted reply. `record` gets
@@ -138,13 +138,19 @@ class Assistant:
     local_confirmation: Callable[[], ConfirmationDialog | None] = lambda: None
     session_factory: VoiceSessionFactory | None = None
     dashboard: DashboardData | None = None
+    aliases: tuple[str, ...] = ()
     started_s: float = field(default_factory=time.time)
+
+    @property
+    def chat_names(self) -> tuple[str, ...]:
+        """The names of the language model in requests, the preset's own first."""
+        return (self.name, *self.aliases, *DEFAULT_NAMES)
 
     @property
     def model_names(self) -> tuple[str, ...]:
         stt = (self.stt_model_name,) if self.transcriber else ()
         tts = (self.voice_name,) if self.voice else ()
-        return (self.name, *stt, *tts)
+        return (self.name, *self.aliases, *stt, *tts)
 
 
 DEFAULT_NAMES = ("default", "edgevox")

@@ -9,7 +9,7 @@ import asyncio
 import dataclasses
 import math
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
@@ -38,8 +38,9 @@ _AFTERWARDS_S = 0.1
 class EngineQueue:
     """Admits requests; rejects those beyond `max_waiting` besides the running one.
 
-    A rejected client gets a Retry-After time and a reservation: later clients cannot take its place. While
-    the local speaker is served, nothing new starts.
+    A caller without a request in the queue is always admitted, so that no other caller can shut it out. A rejected
+    client gets a Retry-After time and a reservation: later clients cannot take its place. While the local speaker is
+    served, nothing new starts.
     """
 
     def __init__(self, *, max_waiting: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -60,6 +61,7 @@ class EngineQueue:
         """Completion times of the last requests, in busy time of the queue."""
         self.admitted = 0
         """Number of running and waiting requests."""
+        self._admitted_by: Counter[str] = Counter()
         self.refused = 0
 
     def check_capacity(self, client_key: ClientKey | None) -> None:
@@ -68,7 +70,8 @@ class EngineQueue:
         self._reservations.drop_expired(now_s)
         free = self._max_waiting + 1 - self.admitted
         ahead = self._reservations.ahead_of(client_key, now_s)
-        if free > min(ahead, self._kept):
+        is_shut_out = client_key is not None and client_key.caller and not self._admitted_by[client_key.caller]
+        if free > min(ahead, self._kept) or (is_shut_out and self._max_waiting):
             return
         self.refused += 1
         retry_s = self._retry_s(ahead + 1 - free)
@@ -92,12 +95,15 @@ class EngineQueue:
             self._reservations.use(client_key, self._clock())
         if not self.admitted:
             self._busy_since_s = self._clock()
+        caller = client_key.caller if client_key is not None else ""
         self.admitted += 1
+        self._admitted_by[caller] += 1
         try:
             yield
         finally:
             self._left_s.append(self._worked_s())
             self.admitted -= 1
+            self._admitted_by[caller] -= 1
             if not self.admitted:
                 self._busy_s = self._left_s[-1]
 

@@ -21,11 +21,12 @@ class ClientKey:
     """Identifies a client by its connection and by a fingerprint of its request.
 
     A rejected client may retry on another connection with the same request. Other clients may send the same
-    request, so the fingerprint alone matches only a reservation that is due.
+    request, so the fingerprint alone matches only a reservation that is due. `caller` is the name of its token.
     """
 
     connection: str
     request: str
+    caller: str = ""
 
 
 @dataclass(slots=True)

@@ -139,15 +139,45 @@ async def test_its_own_tools_need_a_token_that_is_good_for_it(token: str, kind: 
     [
         [],
         [{"role": "assistant", "content": "Hello."}],
-        [USER, {"role": "assistant", "content": "Hello."}],
         [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "noon"}]}],
-        [{"role": "user", "content": [{"type": "image", "source": {}}]}],
     ],
 )
 async def test_a_request_that_cannot_be_answered_is_a_bad_request(messages: list[Any]) -> None:
     async with client(talking(model([]))) as chat:
         with pytest.raises(anthropic.BadRequestError):
             await whole(chat, *messages)
+
+
+async def test_an_image_is_refused_in_words() -> None:
+    async with client(talking(model([]))) as chat:
+        with pytest.raises(anthropic.BadRequestError, match="images are not supported: the model reads text only"):
+            await whole(chat, {"role": "user", "content": [{"type": "image", "source": {}}]})
+
+
+async def test_a_reply_continues_the_last_message_of_the_assistant() -> None:
+    said = model([" noon."])
+    async with client(talking(said)) as chat:
+        message = await whole(chat, USER, {"role": "assistant", "content": "It is"})
+    assert (message.content[0].text, said.requests[0].reply_prefix) == (" noon.", "It is")  # type: ignore[union-attr]
+
+
+async def test_an_answer_can_be_held_to_a_schema() -> None:
+    form = {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "integer"}}}
+    said = model(["7"])
+    async with client(talking(said)) as chat:
+        await whole(chat, USER, extra_body={"output_config": form})
+        with pytest.raises(anthropic.BadRequestError, match="mcp_servers: this server does not support it"):
+            await whole(chat, USER, extra_body={"mcp_servers": [{"type": "url"}]})
+    assert said.requests[0].json_schema == {"type": "integer"}
+
+
+async def test_the_tokens_of_a_prompt_are_counted_without_an_answer() -> None:
+    said = model([""])
+    async with client(acting(said, Lamp()), token=TALKER) as chat:
+        messages: Any = [USER]
+        counted = await chat.messages.count_tokens(model="default", messages=messages, system="Be brief.")
+    assert (counted.input_tokens, said.requests[0].sampling.max_tokens) == (0, 0)
+    assert [one.role for one in said.requests[0].messages] == ["system", "user"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import dataclasses
 import io
 import wave
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -85,6 +86,27 @@ async def test_a_sound_file_is_written_down() -> None:
         )
     assert (heard.text, plain.strip(), more.text, more.duration) == ("2 s", "3 s", "4 s", 4.0)
     assert [request.language for request in stt.requests] == ["de", None, None]
+
+
+async def test_subtitles_have_the_times_of_the_pieces() -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as sound:
+        transcribe = sound.audio.transcriptions.create
+        srt = await transcribe(model="ear", file=("a.wav", wav(2)), response_format="srt")
+        vtt = await transcribe(model="ear", file=("a.wav", wav(2)), response_format="vtt")
+    assert srt == "1\n00:00:00,000 --> 00:00:02,000\n2 s\n"
+    assert vtt == "WEBVTT\n\n1\n00:00:00.000 --> 00:00:02.000\n2 s\n"
+
+
+async def test_audio_options_that_are_not_supported_are_refused_by_name() -> None:
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as sound:
+        transcribe = partial(sound.audio.transcriptions.create, model="ear", file=("a.wav", wav(1)))
+        with pytest.raises(openai.BadRequestError, match="stream: this server does not support it"):
+            await transcribe(stream=True)
+        with pytest.raises(openai.BadRequestError, match="timestamp_granularities"):
+            await transcribe(response_format="verbose_json", timestamp_granularities=["word", "segment"])
+        with pytest.raises(openai.BadRequestError, match="stream_format: this server does not support it"):
+            await sound.audio.speech.create(model="tts-1", voice="x", input="Hello.", stream_format="sse")
+        await transcribe(response_format="verbose_json", timestamp_granularities=["segment"])
 
 
 async def test_long_sound_is_written_down_in_pieces() -> None:

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator
 import aiohttp
 import pytest
 
+from benchmarks.load_clients import ask_at_once
 from edgevox.config import ServerSettings
 from edgevox.core.events import SpeechStarted, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag
@@ -20,7 +21,7 @@ from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Mess
 from edgevox.server.app import create_app
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.listener import http_listener
-from tests.server.harness import TOKENS, served, talking
+from tests.server.harness import OWNER, TOKENS, served, talking
 from tests.server.openai_chat import USER
 
 # The two minutes: EDGEVOX_LOAD_S=120 pytest tests/server/test_load.py
@@ -121,6 +122,12 @@ async def test_fifty_clients_that_come_and_go_are_all_served() -> None:
     assert grown_kb < MAX_GROWTH_KB, told
     # The crowd and the server share this process: what is left is the event loop's own delay.
     assert sorted(waits)[len(waits) // 2] < idle_s + 0.1, told
+
+
+async def test_fifty_clients_of_four_apis_at_once_get_fifty_answers() -> None:
+    async with served(talking(Steady())) as url, asyncio.timeout(60):
+        burst = await ask_at_once(url, OWNER)
+    assert (burst["statuses"], burst["answered"]) == ({200: CLIENTS}, CLIENTS)
 
 
 class Patient:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from benchmarks.load_clients import CLIENTS
 from benchmarks.server_load import RATIO_BAR, daemon_in, measure
 from edgevox.core.files import Folders
 from edgevox.models import ModelStore
@@ -25,5 +26,6 @@ async def test_the_first_word_in_the_room_does_not_wait_for_fifty_programs(folde
     told = load.figures()
     assert load.ratio < 3 * RATIO_BAR, told
     assert {int(status) for status in load.crowd["statuses"]} <= {200, 429}, told
+    assert load.burst["answered"] == CLIENTS, told
     assert load.pauses, told
     assert load.grown_mb < MAX_GROWTH_MB, told

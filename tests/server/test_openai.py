@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -135,6 +136,56 @@ async def test_the_older_functions_are_understood() -> None:
     assert last.choices[0].message.content == "Noon."
 
 
+FORM = {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "integer"}}}
+
+
+async def test_beside_a_schema_tools_can_still_be_called() -> None:
+    reply = await both([f"One moment. {PARIS}"], USER, tools=[CLOCK], response_format=FORM)
+    assert (reply.text, reply.calls, reply.finish_reason) == ("", (CALLED,), "tool_calls")
+
+
+async def test_beside_tools_an_answer_is_held_to_the_schema() -> None:
+    lines = ["It is noon.", "12"]
+    said = model([*lines, *lines])
+    async with client(talking(said)) as chat:
+        reply, _message = await whole(chat, USER, tools=[CLOCK], response_format=FORM)
+        assert await streamed(chat, USER, tools=[CLOCK], response_format=FORM) == reply
+    assert (reply.text, reply.calls, reply.finish_reason) == ("12", (), "stop")
+    assert [request.json_schema for request in said.requests[:2]] == [None, {"type": "integer"}]
+
+
+# --- the beginning of the reply, instructions alone, the older API
+
+
+async def test_a_reply_continues_the_last_message_of_the_assistant() -> None:
+    said = model([" noon."])
+    async with client(acting(said, Lamp()), token=TALKER) as chat:
+        reply, _message = await whole(chat, USER, {"role": "assistant", "content": "It is"})
+    (request,) = said.requests
+    assert (reply.text, request.reply_prefix, request.prefill) == (" noon.", "It is", "It is")
+    assert [one.role for one in request.messages] == ["user"]
+
+
+async def test_instructions_alone_are_answered() -> None:
+    said = model(["Noon."])
+    async with client(talking(said)) as chat:
+        reply, _message = await whole(chat, {"role": "system", "content": "Say the time."})
+    assert reply.text == "Noon."
+    assert [(one.role, one.content) for one in said.requests[0].messages] == [("user", "Say the time.")]
+
+
+async def test_a_prompt_of_the_older_api_is_answered_in_plain_text() -> None:
+    said = model(["It is noon.", "It is noon."])
+    async with client(acting(said, Lamp()), token=TALKER) as chat:
+        done = await chat.completions.create(model="default", prompt="The time?", max_tokens=9)
+        pieces = await chat.completions.create(model="default", prompt=["The time?"], stream=True)
+        text = "".join([piece.choices[0].text async for piece in pieces])
+        with pytest.raises(openai.BadRequestError, match="echo"):
+            await chat.completions.create(model="default", prompt="?", echo=True)
+    assert (done.choices[0].text, done.choices[0].finish_reason, text) == ("It is noon.", "stop", "It is noon.")
+    assert (said.requests[0].messages[0].content, said.requests[0].sampling.max_tokens) == ("The time?", 9)
+
+
 # --- the assistant has tools
 
 
@@ -198,17 +249,15 @@ CALLING = {
     [
         ([], {}, "messages"),
         ([ASSISTANT], {}, "messages"),
-        ([USER, ASSISTANT], {}, "messages"),
         ([USER, RESULT], {}, "messages"),
         ([USER, CALLING], {"tools": [CLOCK]}, "messages"),
         ([USER, CALLING, USER], {"tools": [CLOCK]}, "messages"),
-        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}], {}, None),
         ([USER], {"temperature": 9}, "temperature"),
-        ([USER], {"n": 2}, "n"),
         ([USER], {"tool_choice": "required"}, "tool_choice"),
         ([USER], {"tools": [CLOCK, CLOCK]}, "tools"),
         ([USER], {"tools": [CLOCK], "tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice"),
-        ([USER], {"tools": [CLOCK], "response_format": {"type": "json_object"}}, "response_format"),
+        ([USER, ASSISTANT], {"response_format": {"type": "json_object"}}, "messages"),
+        ([USER, ASSISTANT], {"tools": [CLOCK], "tool_choice": "required"}, "messages"),
         ([USER], {"tools": [{"type": "function", "function": {"name": "a", "parameters": {"type": 5}}}]}, "tools"),
         ([USER], {"extra_body": {"guided_json_schema": {"properties": 7}}}, "response_format"),
         ([USER] * 1001, {}, "messages"),
@@ -221,6 +270,39 @@ async def test_a_request_that_cannot_be_answered_is_a_bad_request(
         with pytest.raises(openai.BadRequestError) as caught:
             await whole(chat, *messages, **more)
     assert param is None or caught.value.param == param
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("n", 2),
+        ("logprobs", True),
+        ("top_logprobs", 3),
+        ("logit_bias", {"50256": -100}),
+        ("modalities", ["text", "audio"]),
+        ("frequency_penalty", 0.5),
+        ("web_search_options", {}),
+    ],
+)
+async def test_an_option_that_is_not_supported_is_refused_by_name(option: str, value: object) -> None:
+    async with client(talking(model([]))) as chat:
+        with pytest.raises(openai.BadRequestError, match=f"{option}: this server does not support it") as caught:
+            await whole(chat, USER, extra_body={option: value})
+    assert caught.value.param == option
+
+
+async def test_options_whose_value_changes_nothing_are_accepted() -> None:
+    nothing: Any = {"n": 1, "logprobs": False, "logit_bias": {}, "modalities": ["text"], "presence_penalty": 0.0}
+    async with client(talking(model(["Yes."]))) as chat:
+        reply, _message = await whole(chat, USER, extra_body=nothing)
+    assert reply.text == "Yes."
+
+
+async def test_an_image_is_refused_in_words() -> None:
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:x"}}]}
+    async with client(talking(model([]))) as chat:
+        with pytest.raises(openai.BadRequestError, match="images are not supported: the model reads text only"):
+            await whole(chat, picture)
 
 
 async def test_a_schema_that_costs_too_much_is_refused_before_the_model_is_asked() -> None:
@@ -277,3 +359,12 @@ async def test_another_model_than_the_one_that_is_served_is_not_found() -> None:
             await chat.chat.completions.create(model="gpt-99", messages=[{"role": "user", "content": "?"}])
         assert [one.id async for one in chat.models.list()] == ["scripted"]
         assert (await chat.models.retrieve("scripted")).id == "scripted"
+
+
+async def test_every_name_of_the_preset_is_listed_and_works() -> None:
+    named = dataclasses.replace(talking(model(["Yes.", "Yes."])), aliases=("short",))
+    async with client(named) as chat:
+        names = [one.id async for one in chat.models.list()]
+        for name in names:
+            await chat.chat.completions.create(model=name, messages=[{"role": "user", "content": "?"}])
+    assert names == ["scripted", "short"]

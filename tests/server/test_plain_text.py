@@ -63,6 +63,13 @@ async def test_a_plain_answer_ends_at_a_stop_string() -> None:
     assert (reply.text, reply.finish_reason) == ("One.", "stop")
 
 
+async def test_a_model_that_writes_calls_only_continues_a_message_within_the_call() -> None:
+    writing = Writing('morning!")]')
+    async with client(home(writing)) as chat:
+        reply, _message = await whole(chat, USER, {"role": "assistant", "content": "Good "})
+    assert (reply.text, writing.requests[0].reply_prefix) == ("morning!", '[respond(text="Good ')
+
+
 async def test_anthropics_none_gives_plain_text() -> None:
     async with (
         served(home(Writing('[respond(text="Hello!")]'))) as url,

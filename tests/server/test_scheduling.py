@@ -131,6 +131,18 @@ def test_who_is_told_when_to_come_back_finds_a_place_then_or_soon() -> None:
     assert crowd.queue.refused < 3 * crowd.answered.total()
 
 
+def test_a_full_queue_of_one_token_does_not_shut_out_another() -> None:
+    queue = EngineQueue(max_waiting=1)
+    flood = [ClientKey(f"connection {number}", "request", "greedy") for number in range(3)]
+    with queue.place(flood[0]), queue.place(flood[1]):
+        with pytest.raises(ApiError):
+            queue.check_capacity(flood[2])
+        with queue.place(ClientKey("elsewhere", "request", "modest")):
+            assert queue.admitted == 3
+            with pytest.raises(ApiError):
+                queue.check_capacity(ClientKey("elsewhere, too", "request", "modest"))
+
+
 def client_key(name: str, request: str = "") -> ClientKey:
     return ClientKey(name, request or name)
 

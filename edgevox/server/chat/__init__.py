@@ -1,1 +1,1 @@
-"""Chat requests, independent of the wire format."""
+"""Chat requests and replies: one form inside, and the wire format of each API."""

@@ -6,9 +6,9 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, LiteralString, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from edgevox.agents.chat_request import fence_results
 from edgevox.config import ServerSettings
@@ -16,7 +16,7 @@ from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody
+from edgevox.server.http.wire import EVENT_STREAM, SSE_COMMENT, RequestBody, unsupported
 from edgevox.tools.schema import schema_fault
 
 Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
@@ -26,7 +26,7 @@ Mode: TypeAlias = Literal["client_tools", "own_tools", "plain"]
 class ChatInput:
     """One chat request. `tools` is None if the request has none.
 
-    The `messages` are in order (see `in_order`).
+    The `messages` are in order (see `in_order`). If the last one is the assistant's, the reply continues it.
     """
 
     messages: tuple[Message, ...]
@@ -51,15 +51,26 @@ class ChatInput:
             raise invalid("a call is required, but the request has no tools", "tool_choice")
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
             raise invalid(f"the request has no tool {self.tool_choice.name[:64]}", "tool_choice")
-        if self.json_schema is not None and names and self.tool_choice != "none":
-            raise invalid("a schema cannot be combined with tools", "response_format")
+        if self.prefill and (self.json_schema is not None or self.tool_choice not in ("auto", "none")):
+            raise invalid("a reply that continues a message can have neither a schema nor a forced call", "messages")
 
     def mode(self, *, has_own_tools: bool) -> Mode:
         """Return who executes calls: the client, the assistant, or nobody."""
         if self.tools:
             return "client_tools"
-        wants_none = self.tools is not None or self.tool_choice == "none" or self.json_schema is not None
+        is_constrained = self.json_schema is not None or bool(self.prefill)
+        wants_none = self.tools is not None or self.tool_choice == "none" or is_constrained
         return "own_tools" if has_own_tools and not wants_none else "plain"
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        """The messages that the reply follows."""
+        return self.messages[:-1] if self.messages[-1].role == "assistant" else self.messages
+
+    @property
+    def prefill(self) -> str:
+        """The beginning of the reply, as the client wrote it."""
+        return self.messages[-1].content if self.messages[-1].role == "assistant" else ""
 
     @property
     def instructions(self) -> str:
@@ -76,7 +87,8 @@ def in_order(messages: Sequence[Message], names: Sequence[str], limits: ServerSe
     """Normalise a conversation for any chat template. Raises ApiError if it is invalid or too long.
 
     One system message comes first, adjacent messages of one role are merged, each call is followed by its
-    result. Calls are renumbered, because some templates restrict ids. `names` are the tool names.
+    result. Calls are renumbered, because some templates restrict ids. Instructions alone become a user message,
+    which templates require. `names` are the tool names.
     """
     checked_count(sum(1 + len(message.tool_calls) for message in messages), limits.max_messages, "messages")
     system = "\n\n".join(message.content for message in messages if message.role == "system")
@@ -111,9 +123,9 @@ def in_order(messages: Sequence[Message], names: Sequence[str], limits: ServerSe
             ordered.append(dataclasses.replace(message, tool_calls=tuple(calls)))
     if open_calls:
         raise invalid(f"no result for the call {next(iter(open_calls))[:64]}", "messages")
-    if not ordered or ordered[-1].role not in ("user", "tool"):
-        raise invalid("the last message must have the role user or tool", "messages")
-    return tuple(ordered)
+    if not ordered:
+        raise invalid("there is no message with text", "messages")
+    return (Message("user", system),) if len(ordered) == bool(system) else tuple(ordered)
 
 
 def checked_count(count: int, limit: int, what: str) -> None:
@@ -178,19 +190,45 @@ class ReplyEnd:
 ReplyPart: TypeAlias = ReplyText | ReplyToolCall | ReplyEnd
 
 
+_IMAGES: Final = "images are not supported: the model reads text only"
+_FILES: Final = "files are not supported: the model reads text only"
+_MEDIA: dict[str, LiteralString] = {
+    **dict.fromkeys(("image", "image_url", "input_image"), _IMAGES),
+    **dict.fromkeys(("document", "file", "input_file"), _FILES),
+    "input_audio": "recordings are not supported: the model reads text only",
+}
+
+
+def _check_media(content: object) -> object:
+    for part in content if isinstance(content, list) else ():
+        kind = part.get("type") if isinstance(part, dict) else None
+        if isinstance(kind, str) and kind in _MEDIA:
+            raise unsupported(_MEDIA[kind])
+    return content
+
+
+TEXT_ONLY = BeforeValidator(_check_media)
+"""Rejects the media of a content list in words."""
+
 ToolName: TypeAlias = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
 StopString: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class ReplyFormat(ABC):
-    """Formats one answer for the clients of one API."""
+    """Formats one answer for the clients of one API. `keep_alive` is sent while a stream waits."""
+
+    media_type = EVENT_STREAM
+
+    @property
+    def keep_alive(self) -> bytes:
+        return SSE_COMMENT
 
     @abstractmethod
     async def whole(self, parts: AsyncGenerator[ReplyPart, None]) -> JsonObject: ...
 
     @abstractmethod
     def events(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[bytes, None]:
-        """Format as server-sent events; closing it closes the parts."""
+        """Format as a stream; closing it closes the parts."""
 
     @abstractmethod
     def format_error(self, error: ApiError) -> bytes:
@@ -206,6 +244,10 @@ class ChatBody(RequestBody, ABC):
     model: str
     stream: bool | None = None
 
+    @property
+    def wants_stream(self) -> bool:
+        return bool(self.stream)
+
     def sampling(self, base: Sampling) -> Sampling:
         """Return `base` with the options that the request gives."""
         return dataclasses.replace(base, **self.model_dump(include=_SAMPLING, exclude_none=True))
@@ -216,6 +258,9 @@ class ChatBody(RequestBody, ABC):
 
     @abstractmethod
     def reply_format(self, model: str) -> ReplyFormat: ...
+
+
+NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 def tool_schema(name: str, description: str | None, parameters: JsonObject) -> JsonObject:

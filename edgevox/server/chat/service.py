@@ -3,11 +3,13 @@
 With tools in the request, tool calls are returned to the client. Without them, an assistant with tools of
 its own executes the calls, and the client sees one text stream. Otherwise the client gets the model's text:
 unchanged, or as the message of the call in which a model writes text that was trained to write calls only.
+The wire formats (the other modules of this folder) translate their requests to a `ChatInput` and its reply back.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import secrets
 import string
@@ -27,15 +29,18 @@ from edgevox.core.events import Event, ModelFinished, TranscriptReady, TurnEnded
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, HopPlan, plan_hop
-from edgevox.llm.tool_parsers import ParseDelta, StreamingToolParser
+from edgevox.llm.tool_parsers import DETECTORS, ParseDelta, StreamingToolParser
 from edgevox.server.assistant import Assistant
 from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage
 from edgevox.server.engine_queues import ModelQueue
+from edgevox.server.http.errors import invalid
 from edgevox.server.scheduling import ClientKey
 from edgevox.tools.policy import Caller
 
 # What the name, brackets and quotes of a call take, beside its message.
 _CALL_TOKENS = 8
+# A character that no call syntax escapes, to find the place after it.
+_CUT = "\ue000"
 
 
 class ReplyReader:
@@ -122,6 +127,7 @@ class ChatService:
 
         Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
+        self._check_local(question.prefill, "a remote model cannot continue a message")
         cancel = CancelFlag()
         with self._queue.place(client_key):
             model = self._queue.model_for(caller.name)
@@ -143,26 +149,50 @@ class ChatService:
             finally:
                 cancel.set()
 
+    async def count_tokens(self, question: ChatInput, caller: Caller, client_key: ClientKey | None = None) -> int:
+        """Return the length of the prompt, without that of the assistant's own tools. Raises as `parts` does."""
+        self._check_local(True, "the prompts of a remote model cannot be counted")
+        counted = dataclasses.replace(question, sampling=dataclasses.replace(question.sampling, max_tokens=0))
+        request, cancel = self._request(counted, self._first_plan(question)), CancelFlag()
+        with self._queue.place(client_key):
+            try:
+                async with aclosing(self._queue.model_for(caller.name).stream(request, cancel)) as replies:
+                    return max([reply.prompt_tokens async for reply in replies if isinstance(reply, ChatDone)])
+            finally:
+                cancel.set()
+
+    def _check_local(self, is_needed: object, message: str) -> None:
+        """Raises ApiError if something is needed that only a model on this machine can do."""
+        if is_needed and not self._assistant.resumes:
+            raise invalid(message, "messages")
+
     # --- model output unchanged
 
     async def _plain(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
-        request = self._request(question, HopPlan((), "none"))
+        async with aclosing(self._text(model, self._request(question, HopPlan((), "none")), question, cancel)) as parts:
+            async for part in parts:
+                yield part
+
+    async def _text(
+        self, model: ChatModel, request: ChatRequest, question: ChatInput, cancel: CancelFlag, used: Usage | None = None
+    ) -> AsyncGenerator[ReplyPart, None]:
         async with aclosing(model.stream(request, cancel)) as replies:
             async for reply in replies:
                 match reply:
                     case ChatDelta(text):
                         yield ReplyText(text)
                     case ChatDone():
-                        yield ReplyEnd(reply.finish_reason, Usage().plus(reply), _stop_word(reply, question))
+                        usage = (used or Usage()).plus(reply)
+                        yield ReplyEnd(reply.finish_reason, usage, _stop_word(reply, question))
 
     # --- text from a model that writes calls only
 
     def _writes_calls_only(self, question: ChatInput) -> bool:
         """Whether plain text is wanted from a model whose preset requires a call."""
-        wants_text = question.json_schema is None and (not question.tools or question.tool_choice == "none")
-        return wants_text and self._assistant.profile.policy != "auto"
+        is_plain = not question.tools or question.tool_choice == "none" or bool(question.prefill)
+        return is_plain and question.json_schema is None and self._assistant.profile.policy != "auto"
 
     async def _as_respond_call(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
@@ -170,60 +200,93 @@ class ChatService:
         """Stream the message of a call of the built-in `respond`, which the grammar forces."""
         sampling = question.sampling
         more = dataclasses.replace(sampling, max_tokens=sampling.max_tokens + _CALL_TOKENS)
-        plan = HopPlan((RESPOND,), "required")
+        plan = self._first_plan(question)
         reading, preview, begun = ReplyReader(self._assistant.profile.parsers, question), ReplyPreview(), ""
         reading.begin(plan)
         text = ""
         request = self._request(dataclasses.replace(question, sampling=more, tools=None), plan)
+        if question.prefill:
+            opening = self._respond_opening(question.prefill)
+            request = dataclasses.replace(request, reply_prefix=opening, prefill=opening)
+            reading.feed(opening)
+            preview.feed(opening)
         async with aclosing(model.stream(request, cancel)) as replies:
             async for reply in replies:
                 found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
                 begun = preview.feed(reply.text) or begun if isinstance(reply, ChatDelta) else begun
                 text += "".join(part.text for part in found if isinstance(part, ReplyText))
-        text, stopped_at = _until_stop(text or begun.strip(), question.stop)
+        text = (text or begun).removeprefix(question.prefill)
+        text, stopped_at = _until_stop(text.rstrip() if question.prefill else text.strip(), question.stop)
         if text:
             yield ReplyText(text)
         finish = reading.done.finish_reason if stopped_at is None else "stop"
         yield ReplyEnd(finish, reading.usage, stopped_at)
+
+    def _respond_opening(self, text: str) -> str:
+        """Return how a call of `respond` begins whose message begins with `text`."""
+        call = ToolCall("call00000", RESPOND_NAME, json.dumps({"text": f"{text}{_CUT}"}, ensure_ascii=False))
+        return DETECTORS[self._assistant.profile.parsers[0]]().render((call,)).partition(_CUT)[0]
 
     # --- the client executes tool calls
 
     async def _with_client_tools(
         self, model: ChatModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
-        profile, tools, choice = self._assistant.profile, question.tools or (), question.tool_choice
-        is_free = choice == "auto"  # then the preset's policy decides
-        first = plan_hop(tools, policy=profile.policy, hop=question.hop) if is_free else HopPlan(tools, choice)
+        choice = question.tool_choice
+        # A schema is for the answer and leaves calls free: text that is no call is generated again under the schema.
+        has_schema = question.json_schema is not None and choice != "none"
+        free = dataclasses.replace(question, json_schema=None) if has_schema else question
+        first = self._first_plan(question)
         # An invalid call is retried with a grammar, which forces a valid call or text.
-        retry = plan_hop(tools, policy="auto", hop=0, choice="required")
-        reading = ReplyReader(profile.parsers, question)
+        retry = plan_hop(question.tools or (), policy="auto", hop=0, choice="required")
+        reading = ReplyReader(self._assistant.profile.parsers, question)
         for plan in (first, retry):
             reading.begin(plan)
-            async with aclosing(model.stream(self._request(question, plan), cancel)) as replies:
+            async with aclosing(model.stream(self._request(free, plan), cancel)) as replies:
                 async for reply in replies:
                     found = reading.feed(reply.text) if isinstance(reply, ChatDelta) else reading.finish(reply)
                     for part in found:
-                        yield part
+                        if isinstance(part, ReplyToolCall) or not has_schema:
+                            yield part
             if not reading.is_garbled or choice == "none" or reading.done.finish_reason == "length":
                 break
+        if has_schema and not reading.calls:
+            request = self._request(question, HopPlan(first.tools, "auto"))
+            async with aclosing(self._text(model, request, question, cancel, reading.usage)) as parts:
+                async for part in parts:
+                    yield part
+            return
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
         yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
+
+    def _first_plan(self, question: ChatInput) -> HopPlan:
+        tools, choice = question.tools or (), question.tool_choice
+        if self._writes_calls_only(question):
+            return HopPlan((RESPOND,), "required")
+        if not tools:
+            return HopPlan((), "none")
+        # Where the client leaves it open, the preset's policy decides.
+        is_free = choice == "auto" and not question.prefill
+        policy = self._assistant.profile.policy
+        return plan_hop(tools, policy=policy, hop=question.hop) if is_free else HopPlan(tools, choice)
 
     def _request(self, question: ChatInput, plan: HopPlan) -> ChatRequest:
         profile = self._assistant.profile
         return ChatRequest(
-            question.messages,
+            question.prompt,
             tools=plan.tools,
             sampling=question.sampling,
             stop=(*profile.stop, *question.stop),
             # Without a parser, reasoning would not be removed from the reply.
-            thinking=profile.thinking and bool(plan.tools),
+            thinking=profile.thinking and bool(plan.tools) and not question.prefill and question.json_schema is None,
             tool_choice=plan.tool_choice,
             wire_format=profile.parsers[0] if profile.parsers else None,
             tools_as=profile.tools_as,
             parallel_calls=question.parallel_calls,
             json_schema=question.json_schema,
             client=API_CLIENT + uuid.uuid4().hex,
+            reply_prefix=question.prefill,
+            prefill=question.prefill,
         )
 
     # --- the assistant executes tool calls

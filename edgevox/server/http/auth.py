@@ -82,7 +82,7 @@ def client_key_of(connection: HTTPConnection, caller: Caller) -> ClientKey | Non
         return None
     length, agent = headers.get("content-length", ""), headers.get("user-agent", "")
     request = "\n".join((caller.name, client.host, connection.url.path, length, agent))
-    return ClientKey(f"{client.host} {client.port}", request)
+    return ClientKey(f"{client.host} {client.port}", request, caller.name)
 
 
 def _token(connection: HTTPConnection) -> str:

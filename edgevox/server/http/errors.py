@@ -1,4 +1,4 @@
-"""API errors and exception handlers, in OpenAI's and in Anthropic's format."""
+"""API errors and exception handlers, in the formats of OpenAI, Anthropic and Ollama."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from edgevox.server.http.connections import current_request_id
 _log = logging.getLogger(__name__)
 
 ANTHROPIC_PATH = "/v1/messages"
+OLLAMA_PATH = "/api/"
 
 # Error types of the OpenAI and Anthropic clients.
 _OPENAI_KINDS: Mapping[int, str] = {
@@ -71,9 +72,15 @@ class ApiError(Exception):
         kind = kind or ("api_error" if self.status >= 500 else "invalid_request_error")
         return {"type": "error", "error": {"type": kind, "message": self.message}}
 
+    def as_ollama(self) -> JsonObject:
+        return {"error": self.message}
+
     def response(self, path: str) -> JSONResponse:
         """Return the response, in the format of the API that `path` belongs to."""
-        body = self.as_anthropic() if path.startswith(ANTHROPIC_PATH) else self.as_openai()
+        if path.startswith(OLLAMA_PATH):
+            body = self.as_ollama()
+        else:
+            body = self.as_anthropic() if path.startswith(ANTHROPIC_PATH) else self.as_openai()
         return JSONResponse(body, self.status, headers=self.headers)
 
 

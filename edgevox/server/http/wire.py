@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, LiteralString, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError, from_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -28,19 +29,41 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
 
 
+_UNSUPPORTED: Literal["unsupported"] = "unsupported"
+# Which member of a union an error is about, in the location of pydantic's errors.
+_UNION_STEP = re.compile(r"str|[\w-]+\[.+\]")
+
+
+def unsupported(message: LiteralString) -> PydanticCustomError:
+    """Return the error of a validator for something that this server does not support."""
+    return PydanticCustomError(_UNSUPPORTED, message)
+
+
+def only(*values: object) -> BeforeValidator:
+    """Return the validator of an option that is not supported: it accepts the values that change nothing."""
+
+    def check(value: object) -> object:
+        if value is None or value in values:
+            return value
+        raise unsupported("this server does not support it")
+
+    return BeforeValidator(check)
+
+
 async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
     """Read and validate the body. Raises ApiError and ClientDisconnect."""
     return validated(kind, await read_json(request))
 
 
 def validated(kind: type[BodyT], content: object) -> BodyT:
-    """Raises ApiError that names the first invalid field."""
+    """Raises ApiError that names an invalid field: an option that is not supported, or the innermost one."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise invalid(f"{place or 'the body'}: {first['msg']}", place or None) from None
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        shown = max(errors, key=lambda one: (one["type"] == _UNSUPPORTED, len(one["loc"])))
+        place = ".".join(str(step) for step in shown["loc"] if not _UNION_STEP.fullmatch(str(step)))
+        raise invalid(f"{place or 'the body'}: {shown['msg']}", place or None) from None
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
@@ -58,7 +81,8 @@ def content_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().casefold()
 
 
-_EVENTS = "text/event-stream"
+EVENT_STREAM = "text/event-stream"
+SSE_COMMENT = b": waiting\n\n"
 
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
@@ -70,13 +94,12 @@ def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
 
 
 _KEEP_ALIVE_S = 10.0
-_KEEP_ALIVE = b": waiting\n\n"
 
 
 async def kept_alive(
-    pieces: AsyncGenerator[bytes, None], every_s: float = _KEEP_ALIVE_S
+    pieces: AsyncGenerator[bytes, None], keep_alive: bytes = SSE_COMMENT, every_s: float = _KEEP_ALIVE_S
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the pieces, and a comment whenever none came for a while: clients and proxies close silent streams."""
+    """Yield the pieces, and `keep_alive` whenever none came for a while: clients and proxies close silent streams."""
     waiting: asyncio.Task[bytes | None] | None = None
 
     async def following() -> bytes | None:
@@ -88,7 +111,7 @@ async def kept_alive(
                 waiting = waiting or asyncio.create_task(following())
                 done, _ = await asyncio.wait((waiting,), timeout=every_s)
                 if not done:
-                    yield _KEEP_ALIVE
+                    yield keep_alive
                     continue
                 piece, waiting = waiting.result(), None
                 if piece is None:
@@ -99,14 +122,19 @@ async def kept_alive(
 
 
 async def sse_response(
-    request: Request, pieces: AsyncGenerator[bytes, None], format_error: FormatError, *, media_type: str = _EVENTS
+    request: Request,
+    pieces: AsyncGenerator[bytes, None],
+    format_error: FormatError,
+    *,
+    media_type: str = EVENT_STREAM,
+    keep_alive: bytes | None = SSE_COMMENT,
 ) -> Response:
     """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`.
 
-    A stream of events that has to wait longer begins with a comment, and then its errors are sent, too.
+    A stream that has to wait longer begins with `keep_alive`, unless it is None, and then its errors are sent, too.
     """
-    if media_type == _EVENTS:
-        pieces = kept_alive(pieces)
+    if keep_alive is not None:
+        pieces = kept_alive(pieces, keep_alive)
     try:
         first = await cancel_on_disconnect(request.receive, anext(pieces))
     except BaseException:

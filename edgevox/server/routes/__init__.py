@@ -27,6 +27,7 @@ from edgevox.core.turn import Turn
 from edgevox.core.types import JsonObject
 from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
 from edgevox.server.assistant import Assistant
+from edgevox.server.chat.responses import ResponseStore
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access
 from edgevox.server.http.tokens import Tokens
@@ -71,6 +72,7 @@ class ServerContext:
     clients: Clients
     openapi: JsonObject
     reload: Callable[[], None] | None
+    responses: ResponseStore = field(default_factory=ResponseStore)
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Number of responses by path and status."""
     event_readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_EVENT_READERS))
@@ -80,7 +82,8 @@ class ServerContext:
 Handler: TypeAlias = Callable[[ServerContext, Request, Caller], Awaitable[Response | JsonObject]]
 
 JSON: JsonObject = {"application/json": {"schema": {"type": "object"}}}
-EVENTS: JsonObject = {"text/event-stream": {"schema": {"type": "string"}}}
+EVENTS: JsonObject = {"text/event-stream": {"schema": {}}}
+LINES: JsonObject = {"application/x-ndjson": {"schema": {}}}
 HISTORY = "history"
 """Scope for past turns."""
 ENGINE_ERRORS = (404, 429, 503)
@@ -104,7 +107,7 @@ _MEANINGS = {
 _ALWAYS = (401, 403, 405, 408, 413, 500)
 _ERROR = {
     "type": "object",
-    "properties": {"error": {"type": "object", "required": ["message", "type"]}},
+    "properties": {"error": {"anyOf": [{"type": "object", "required": ["message", "type"]}, {"type": "string"}]}},
     "required": ["error"],
 }
 

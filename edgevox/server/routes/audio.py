@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import av
 from pydantic import ConfigDict, Field, WithJsonSchema
@@ -23,7 +23,15 @@ from edgevox.server.assistant import DEFAULT_NAMES
 from edgevox.server.engine_queues import joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.auth import client_key_of
 from edgevox.server.http.errors import ApiError, check_model, invalid
-from edgevox.server.http.wire import RequestBody, cancel_on_disconnect, content_type, read_body, sse_response, validated
+from edgevox.server.http.wire import (
+    RequestBody,
+    cancel_on_disconnect,
+    content_type,
+    only,
+    read_body,
+    sse_response,
+    validated,
+)
 from edgevox.server.routes import ENGINE_ERRORS, JSON, ApiRoute, ServerContext
 from edgevox.tools.policy import Caller
 from edgevox.tts.sentences import SentenceSplitter
@@ -90,7 +98,7 @@ class _Growing(io.BytesIO):
         return taken
 
 
-TextFormat: TypeAlias = Literal["json", "text", "verbose_json"]
+TextFormat: TypeAlias = Literal["json", "text", "srt", "vtt", "verbose_json"]
 _MAX_FIELDS = 16
 _MAX_FIELD_BYTES = 10_000
 
@@ -103,6 +111,7 @@ class SpeechBody(RequestBody):
     voice: str | dict[str, str] = "default"
     response_format: AudioFormat | None = None
     speed: Annotated[float, Field(ge=0.25, le=4)] = 1.0
+    stream_format: Annotated[Any, only("audio")] = None
 
 
 class TranscriptionForm(RequestBody):
@@ -114,6 +123,9 @@ class TranscriptionForm(RequestBody):
     model: str
     language: Annotated[str, Field(pattern="^([a-z]{2,3})?$")] = ""
     response_format: TextFormat = "json"
+    stream: Annotated[Any, only("false", "")] = None
+    include: Annotated[Any, only([])] = Field(None, alias="include[]")
+    timestamp_granularities: Annotated[Any, only([], ["segment"])] = Field(None, alias="timestamp_granularities[]")
 
 
 async def _read_form(request: Request) -> tuple[TranscriptionForm, bytes]:
@@ -122,7 +134,8 @@ async def _read_form(request: Request) -> tuple[TranscriptionForm, bytes]:
         raise ApiError(415, "unsupported_media_type", "the body must be multipart/form-data")
     try:
         async with request.form(max_files=1, max_fields=_MAX_FIELDS, max_part_size=_MAX_FIELD_BYTES) as fields:
-            form = validated(TranscriptionForm, dict(fields))
+            lists = {name: fields.getlist(name) for name in fields if name.endswith("[]")}
+            form = validated(TranscriptionForm, {**fields, **lists})
             return form, await form.file.read()
     except HTTPException as error:
         raise ApiError(400, "invalid_form", f"the form cannot be read: {error.detail}") from None
@@ -148,6 +161,8 @@ async def _transcribe(server: ServerContext, request: Request, caller: Caller) -
     match form.response_format:
         case "text":
             return PlainTextResponse(text + "\n")
+        case "srt" | "vtt" as form_name:
+            return PlainTextResponse(_subtitles(transcripts, form_name))
         case "json":
             return {"text": text}
         case "verbose_json":
@@ -172,7 +187,8 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     sentences = (*splitter.feed(body.input), *splitter.finish())
     sounds = synthesize(server.assistant, server.queues.speaking, sentences, caller.name, body.speed)
     # An audio stream has no place for an error: it just ends.
-    return await sse_response(request, _encoded(sounds, form), lambda _error: b"", media_type=FORMATS[form][0])
+    pieces, media_type = _encoded(sounds, form), FORMATS[form][0]
+    return await sse_response(request, pieces, lambda _error: b"", media_type=media_type, keep_alive=None)
 
 
 async def _encoded(sounds: AsyncGenerator[Audio, None], form: AudioFormat) -> AsyncGenerator[bytes, None]:
@@ -187,12 +203,26 @@ async def _encoded(sounds: AsyncGenerator[Audio, None], form: AudioFormat) -> As
     yield writer.finish()
 
 
-def _segments(transcripts: list[Transcript]) -> list[dict[str, object]]:
+def _segments(transcripts: list[Transcript]) -> list[JsonObject]:
     times_s = pairwise(accumulate((one.duration_s for one in transcripts), initial=0.0))
     return [
         {"id": number, "start": start_s, "end": end_s, "text": one.text}
         for number, (one, (start_s, end_s)) in enumerate(zip(transcripts, times_s, strict=True))
     ]
+
+
+def _subtitles(transcripts: list[Transcript], form: Literal["srt", "vtt"]) -> str:
+    head, mark = ("WEBVTT\n\n", ".") if form == "vtt" else ("", ",")
+
+    def time_text(time_s: float) -> str:
+        rest_s, ms = divmod(round(time_s * 1000), 1000)
+        return f"{rest_s // 3600:02}:{rest_s // 60 % 60:02}:{rest_s % 60:02}{mark}{ms:03}"
+
+    spoken = [segment for segment in _segments(transcripts) if segment["text"]]
+    return head + "\n".join(
+        f"{number}\n{time_text(segment['start'])} --> {time_text(segment['end'])}\n{segment['text'].strip()}\n"
+        for number, segment in enumerate(spoken, 1)
+    )
 
 
 def _not_served(what: str) -> ApiError:

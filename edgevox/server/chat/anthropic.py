@@ -14,7 +14,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError
-from edgevox.server.http.wire import RequestBody, sse_event
+from edgevox.server.http.wire import RequestBody, only, sse_event
 
 
 class _Text(RequestBody):
@@ -32,7 +32,7 @@ class _ToolUse(RequestBody):
 class _ToolResult(RequestBody):
     type: Literal["tool_result"]
     tool_use_id: str
-    content: str | list[_Text] | None = None
+    content: Annotated[str | list[_Text] | None, chat.TEXT_ONLY] = None
     is_error: bool | None = None
 
 
@@ -47,7 +47,7 @@ _Block: TypeAlias = Annotated[_Text | _ToolUse | _ToolResult | _Thought, Field(d
 
 class _Message(RequestBody):
     role: Literal["user", "assistant"]
-    content: str | list[_Block]
+    content: Annotated[str | list[_Block], chat.TEXT_ONLY]
 
     def messages(self) -> Iterator[Message]:
         """Yield the tool results, then the text with its calls."""
@@ -74,7 +74,7 @@ class _Tool(RequestBody):
     name: chat.ToolName
     description: str | None = None
     input_schema: dict[str, Any]
-    type: Literal["custom"] | None = None
+    type: Annotated[Any, only("custom")] = None
 
 
 class _Choice(RequestBody):
@@ -86,6 +86,16 @@ class _NamedChoice(RequestBody):
     type: Literal["tool"]
     name: chat.ToolName
     disable_parallel_tool_use: bool | None = None
+
+
+class _OutputFormat(RequestBody):
+    type: Literal["json_schema"]
+    schema_: dict[str, Any] = Field(alias="schema")
+
+
+class _OutputConfig(RequestBody):
+    format: _OutputFormat | None = None
+    task_budget: Annotated[Any, only()] = None
 
 
 class MessagesBody(chat.ChatBody):
@@ -100,6 +110,9 @@ class MessagesBody(chat.ChatBody):
     temperature: float | None = Field(None, ge=0, le=1)
     top_p: float | None = Field(None, gt=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
+    output_config: _OutputConfig | None = None
+    container: Annotated[Any, only()] = None
+    mcp_servers: Annotated[Any, only([])] = None
 
     def reply_format(self, model: str) -> MessageReply:
         return MessageReply(model)
@@ -116,7 +129,12 @@ class MessagesBody(chat.ChatBody):
             parallel_calls=self.tool_choice is None or not self.tool_choice.disable_parallel_tool_use,
             sampling=self.sampling(base),
             stop=tuple(self.stop_sequences or ()),
+            json_schema=self._json_schema(),
         )
+
+    def _json_schema(self) -> JsonObject | None:
+        given = self.output_config.format if self.output_config else None
+        return given.schema_ if given else None
 
     def _choice(self) -> ToolChoice:
         match self.tool_choice:
@@ -126,6 +144,12 @@ class MessagesBody(chat.ChatBody):
                 return NamedTool(name)
             case _Choice(type=kind):
                 return "required" if kind == "any" else kind
+
+
+class CountTokensBody(MessagesBody):
+    """A request whose prompt is to be counted: the same, without a limit for the answer."""
+
+    max_tokens: int = 1
 
 
 def _joined(content: str | list[_Text]) -> str:

@@ -1,4 +1,4 @@
-"""OpenAI's /v1/chat/completions: request body, response and stream chunks."""
+"""OpenAI's /v1/chat/completions and the older /v1/completions: request bodies, responses and stream chunks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, sse_event
+from edgevox.server.http.wire import RequestBody, only, sse_event
 
 _MAX_SEED = 2**32 - 1
 _FUNCTION_ID = "function"
-_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 class _Part(RequestBody):
@@ -40,7 +39,7 @@ class _Call(RequestBody):
 
 class _Message(RequestBody):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[_Part] | None = None
+    content: Annotated[str | list[_Part] | None, chat.TEXT_ONLY] = None
     tool_calls: list[_Call] | None = None
     function_call: _CalledFunction | None = None
     tool_call_id: str | None = None
@@ -65,15 +64,19 @@ class _Message(RequestBody):
         return self.content or ""
 
 
-class _Function(RequestBody):
+class FunctionSchema(RequestBody):
+    """A function of the client, and the schema of its arguments."""
+
     name: chat.ToolName
     description: str | None = None
     parameters: dict[str, Any] | None = None
 
 
-class _Tool(RequestBody):
+class FunctionTool(RequestBody):
+    """A tool of the client."""
+
     type: Literal["function"]
-    function: _Function
+    function: FunctionSchema
 
 
 class _Named(RequestBody):
@@ -99,28 +102,46 @@ class _StreamOptions(RequestBody):
     include_usage: bool | None = None
 
 
-class ChatCompletionBody(chat.ChatBody):
-    """The supported fields; unsupported ones that would change the answer are rejected."""
+class _CommonBody(chat.ChatBody):
+    """What both APIs have in common; unsupported options that would change the answer are rejected."""
 
-    messages: list[_Message] = Field(min_length=1)
-    tools: list[_Tool] | None = None
-    tool_choice: Literal["auto", "none", "required"] | _NamedFunction | None = None
-    parallel_tool_calls: bool | None = None
-    functions: list[_Function] | None = None
-    function_call: Literal["auto", "none"] | _Named | None = None
-    response_format: _Format | None = None
-    guided_json_schema: dict[str, Any] | None = None
     stop: chat.StopString | Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_tokens: int | None = Field(None, ge=1)
-    max_completion_tokens: int | None = Field(None, ge=1)
     stream_options: _StreamOptions | None = None
-    n: int | None = Field(None, ge=1, le=1)
-    logprobs: Literal[False] | None = None
-    frequency_penalty: float | None = Field(None, ge=0, le=0)
-    presence_penalty: float | None = Field(None, ge=0, le=0)
+    n: Annotated[Any, only(1)] = None
+    logprobs: Annotated[Any, only(False)] = None
+    logit_bias: Annotated[Any, only({})] = None
+    frequency_penalty: Annotated[Any, only(0)] = None
+    presence_penalty: Annotated[Any, only(0)] = None
+
+    @property
+    def _stop(self) -> tuple[str, ...]:
+        return (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+
+    @property
+    def _with_usage(self) -> bool:
+        return self.stream_options is not None and bool(self.stream_options.include_usage)
+
+
+class ChatCompletionBody(_CommonBody):
+    """A chat request."""
+
+    messages: list[_Message] = Field(min_length=1)
+    tools: list[FunctionTool] | None = None
+    tool_choice: Literal["auto", "none", "required"] | _NamedFunction | None = None
+    parallel_tool_calls: bool | None = None
+    functions: list[FunctionSchema] | None = None
+    function_call: Literal["auto", "none"] | _Named | None = None
+    response_format: _Format | None = None
+    guided_json_schema: dict[str, Any] | None = None
+    max_completion_tokens: int | None = Field(None, ge=1)
+    top_logprobs: Annotated[Any, only(0)] = None
+    modalities: Annotated[Any, only(["text"])] = None
+    audio: Annotated[Any, only()] = None
+    web_search_options: Annotated[Any, only()] = None
 
     def sampling(self, base: Sampling) -> Sampling:
         given = super().sampling(base)
@@ -132,8 +153,7 @@ class ChatCompletionBody(chat.ChatBody):
         return self.functions is not None
 
     def reply_format(self, model: str) -> Completion:
-        with_usage = self.stream_options is not None and bool(self.stream_options.include_usage)
-        return Completion(model, as_functions=self.uses_functions, with_usage=with_usage)
+        return Completion(model, as_functions=self.uses_functions, with_usage=self._with_usage)
 
     def question(self, base: Sampling, limits: ServerSettings) -> chat.ChatInput:
         if self.uses_functions and self.tools is not None:
@@ -141,7 +161,7 @@ class ChatCompletionBody(chat.ChatBody):
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
         chat.checked_count(len(functions or ()), limits.max_tools, "tools")
         tools = [
-            chat.tool_schema(one.name, one.description, one.parameters or _NO_PARAMETERS) for one in functions or ()
+            chat.tool_schema(one.name, one.description, one.parameters or chat.NO_PARAMETERS) for one in functions or ()
         ]
         return chat.ChatInput(
             chat.in_order([one.message() for one in self.messages], [one.name for one in functions or ()], limits),
@@ -149,7 +169,7 @@ class ChatCompletionBody(chat.ChatBody):
             tool_choice=self._choice(),
             parallel_calls=self.parallel_tool_calls is not False and not self.uses_functions,
             sampling=self.sampling(base),
-            stop=(self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ()),
+            stop=self._stop,
             json_schema=self._json_schema(),
         )
 
@@ -176,11 +196,31 @@ class ChatCompletionBody(chat.ChatBody):
                 return {"type": "object"}
 
 
+class CompletionBody(_CommonBody):
+    """A request of the older API: the model answers the prompt as it answers a message."""
+
+    prompt: str | Annotated[list[str], Field(min_length=1, max_length=1)]
+    suffix: Annotated[Any, only("")] = None
+    echo: Annotated[Any, only(False)] = None
+    best_of: Annotated[Any, only(1)] = None
+
+    def reply_format(self, model: str) -> TextCompletion:
+        return TextCompletion(model, with_usage=self._with_usage)
+
+    def question(self, base: Sampling, _limits: ServerSettings) -> chat.ChatInput:
+        prompt = self.prompt if isinstance(self.prompt, str) else self.prompt[0]
+        message = Message("user", prompt)
+        return chat.ChatInput((message,), tool_choice="none", sampling=self.sampling(base), stop=self._stop)
+
+
 class Completion(chat.ReplyFormat):
     """Formats one answer of `model`; `as_functions` uses the deprecated function calls."""
 
+    id_prefix = "chatcmpl"
+    chunk_object = "chat.completion.chunk"
+
     def __init__(self, model: str, *, as_functions: bool = False, with_usage: bool = False) -> None:
-        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
+        self._head = {"id": f"{self.id_prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._as_functions = as_functions
         self._with_usage = with_usage
 
@@ -241,8 +281,25 @@ class Completion(chat.ReplyFormat):
         return self._event([choice], None)
 
     def _event(self, choices: list[JsonObject], usage: JsonObject | None) -> bytes:
-        data = {**self._head, "object": "chat.completion.chunk", "choices": choices}
+        data = {**self._head, "object": self.chunk_object, "choices": choices}
         return sse_event({**data, "usage": usage} if self._with_usage else data)
+
+
+class TextCompletion(Completion):
+    """Formats one answer in the older form."""
+
+    id_prefix = "cmpl"
+    chunk_object = "text_completion"
+
+    async def whole(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> JsonObject:
+        pieces, ended = await chat.whole_reply(parts)
+        text = "".join(piece.text for piece in pieces if isinstance(piece, chat.ReplyText))
+        choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": self._reason(ended)}
+        return {**self._head, "object": self.chunk_object, "choices": [choice], "usage": _usage(ended.usage)}
+
+    def _chunk(self, delta: JsonObject, reason: str | None = None) -> bytes:
+        choice = {"index": 0, "text": delta.get("content", ""), "logprobs": None, "finish_reason": reason}
+        return self._event([choice], None)
 
 
 def _function(call: ToolCall) -> JsonObject:
