@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.config.sections import (
     AUTO,
+    CalendarSettings,
     HomeSettings,
     HttpUrl,
     JsonText,
@@ -252,6 +253,7 @@ class Settings(Section):
     memory: MemorySettings = MemorySettings()
     home: HomeSettings = HomeSettings()
     mqtt: MqttSettings = MqttSettings()
+    calendar: CalendarSettings = CalendarSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()

@@ -8,68 +8,29 @@ from pathlib import Path
 
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
-from edgevox.home.entities import (
-    Action,
-    ConnectedHome,
-    Entity,
-    Forecast,
-    ForecastKind,
-    HomeError,
-    House,
-    ListItem,
-    Location,
-)
+from edgevox.home.backends.wrapper import HomeWrapper
+from edgevox.home.entities import Action, ConnectedHome, Entity, HomeError
 
 CODE_FILE = "alarm.code"
 _PANEL = "alarm_control_panel"
 
 
-class HomeWithAlarmCode:
+class HomeWithAlarmCode(HomeWrapper):
     """Adds the kept code to actions on alarm panels, and keeps a code that a panel has accepted."""
 
     def __init__(self, home: ConnectedHome, path: Path) -> None:
-        self._home = home
+        super().__init__(home)
         self._path = path
-
-    @property
-    def problem(self) -> str:
-        return self._home.problem
-
-    async def start(self) -> None:
-        await self._home.start()
-
-    async def close(self) -> None:
-        await self._home.close()
-
-    def house(self) -> House:
-        """Raises HomeError."""
-        return self._home.house()
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError."""
         if not action.targets or any(target.domain != _PANEL for target in action.targets):
-            return await self._home.apply(action)
+            return await self.home.apply(action)
         given = action.values.get("code")
-        done = await self._home.apply(await asyncio.to_thread(self._with_code, action))
+        done = await self.home.apply(await asyncio.to_thread(self._with_code, action))
         if given and done:
             await asyncio.to_thread(self._keep, str(given))
         return done
-
-    async def items(self, list_id: str) -> tuple[ListItem, ...]:
-        """Raises HomeError."""
-        return await self._home.items(list_id)
-
-    async def announce(self, message: str) -> None:
-        """Raises HomeError."""
-        await self._home.announce(message)
-
-    @property
-    def location(self) -> Location | None:
-        return self._home.location
-
-    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
-        """Raises HomeError."""
-        return await self._home.forecast(weather_id, kind)
 
     def _with_code(self, action: Action) -> Action:
         """The action with the kept code. Raises HomeError for a file that cannot be used."""

@@ -18,7 +18,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from edgevox.core.state_file import StateFile
 from edgevox.home.backends.local_lists import LIST_VERBS, ItemLists, Line
 from edgevox.home.colours import find_colour
-from edgevox.home.entities import Action, Area, Entity, Floor, Forecast, ForecastKind, HomeError, House, ListItem
+from edgevox.home.entities import (
+    Action,
+    Area,
+    Calendar,
+    Entity,
+    Floor,
+    Forecast,
+    ForecastKind,
+    HomeError,
+    House,
+    ListItem,
+)
 from edgevox.home.phrasing import number, sentence, the
 
 
@@ -230,6 +241,9 @@ class DemoHome:
         if kind == "daily":
             return tuple(days)
         return tuple(_hour(day, hour) for day in days[:2] for hour in range(24))
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        return ()
 
     def set_facts(self, entity_id: str, facts: Mapping[str, Any]) -> None:
         """Set the `state`, attributes or list `items` of an entity, as an evaluation needs them. Raises StateError."""

@@ -12,17 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from edgevox.core.state_file import StateFile
 from edgevox.core.words import normalized_words
-from edgevox.home.entities import (
-    Action,
-    ConnectedHome,
-    Entity,
-    Forecast,
-    ForecastKind,
-    HomeError,
-    House,
-    ListItem,
-    Location,
-)
+from edgevox.home.backends.wrapper import HomeWrapper
+from edgevox.home.entities import Action, ConnectedHome, Entity, HomeError, House, ListItem
 
 LIST_VERBS = frozenset({"add_item", "complete_item", "remove_item", "clear_items", "create_list"})
 _MAX_LISTS = 50
@@ -121,56 +112,34 @@ def forget_items(path: Path, is_forgotten: Callable[[str], bool]) -> int:
         return lists.forget(is_forgotten)
 
 
-class HomeWithLocalLists:
+class HomeWithLocalLists(HomeWrapper):
     """Adds two lists to a home as long as it has none, and those that a person creates.
 
     They are in a file or, without a path, in memory.
     """
 
     def __init__(self, home: ConnectedHome, path: Path | None = None) -> None:
-        self._home = home
+        super().__init__(home)
         self._file = StateFile(path, ItemLists)
-
-    @property
-    def problem(self) -> str:
-        return self._home.problem
-
-    @property
-    def location(self) -> Location | None:
-        return self._home.location
-
-    async def start(self) -> None:
-        await self._home.start()
-
-    async def close(self) -> None:
-        await self._home.close()
 
     def house(self) -> House:
         """Raises HomeError and StateError."""
-        house = self._home.house()
+        house = self.home.house()
         return replace(house, entities=(*house.entities, *self._entities(house)))
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError and StateError."""
-        house = self._home.house()
+        house = self.home.house()
         own = {entity.id for entity in self._entities(house)}
         if action.verb == "create_list" or (action.verb in LIST_VERBS and action.targets[0].id in own):
             return await asyncio.to_thread(self._change, action, house)
-        return await self._home.apply(action)
+        return await self.home.apply(action)
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         """Raises HomeError and StateError."""
-        if any(entity.id == list_id for entity in self._entities(self._home.house())):
+        if any(entity.id == list_id for entity in self._entities(self.home.house())):
             return self._file.read().items(list_id)
-        return await self._home.items(list_id)
-
-    async def announce(self, message: str) -> None:
-        """Raises HomeError."""
-        await self._home.announce(message)
-
-    async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
-        """Raises HomeError."""
-        return await self._home.forecast(weather_id, kind)
+        return await self.home.items(list_id)
 
     def _entities(self, house: House) -> list[Entity]:
         """The lists in the file beside those of the home."""

@@ -15,7 +15,7 @@ from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.clauses import Clauses, CommandClauses
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.rules import contradictions, levels, lists, media, modes, movement, partway, steps, weather
+from edgevox.home.rules import calendar, contradictions, levels, lists, media, modes, movement, partway, steps, weather
 from edgevox.home.rules.reading import plain_request
 from edgevox.tools.executor import ToolExecutor
 
@@ -31,6 +31,8 @@ class HomeRules(Hook):
         self._now = now
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        if (about_calendar := await self._about_calendar(run)) is not None:
+            return about_calendar
         noted = run.notes.get(CommandClauses.name)
         clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
         text = plain_request(clauses.command)
@@ -69,11 +71,28 @@ class HomeRules(Hook):
         names = self._executor.registry.names
         return Calls(calls) if calls and all(call.name in names for call in calls) else None
 
+    async def _about_calendar(self, run: Run) -> Answer | Calls | None:
+        try:
+            calendars = self._home.calendars()
+        except HomeError:
+            calendars = ()  # the call says why
+        if not calendars and any("calendar" in name for name in self._other_tools):
+            return None  # a plugin or a server has the calendar
+        text, now = plain_request(run.text), self._now()
+        calls = await calendar.parse(text, calendars, now) or calendar.continued(text, run.past(), now)
+        if calls and all(call.name in self._executor.registry for call in calls):
+            run.notes.pop(CommandClauses.name, None)  # its time is that of the event
+            return Calls(calls)
+        return Answer(calendar.NO_CHANGES) if calendar.wants_change(text) else None
+
+    @property
+    def _other_tools(self) -> list[str]:
+        return [name for name in self._executor.registry.names if name not in known_tools()]
+
     @property
     def _has_other_weather(self) -> bool:
         """Whether a plugin or a server may know the weather of other places."""
-        others = (name for name in self._executor.registry.names if name not in known_tools())
-        return any("weather" in name or "forecast" in name for name in others)
+        return any("weather" in name or "forecast" in name for name in self._other_tools)
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
         """Correct calls that contradict the words: the weather of another day, all lights for one, on for off."""
