@@ -1,4 +1,4 @@
-"""Field types and the smaller sections: home, MQTT, calendars, alarms, MCP, server, earcons, wake word."""
+"""Field types and the smaller sections: home, MQTT, calendars, media, alarms, MCP, server, earcons, wake word."""
 
 from __future__ import annotations
 
@@ -150,6 +150,29 @@ class CalendarSettings(Section):
     caldav_password_file: UserPath | None = key(
         None, "a file with the password, readable only by you (chmod 600)", example="~/.config/edgevox/caldav_password"
     )
+
+
+def checked_stream(url: str) -> str:
+    """Validate the URL of a radio station. Raises ValueError."""
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise ValueError(f"{url} is not the URL of a stream such as https://radio.example/jazz.mp3")
+    return url
+
+
+StreamUrl: TypeAlias = Annotated[str, AfterValidator(checked_stream)]
+
+
+class MediaSettings(Section):
+    """Music and radio on this machine, played by mpv."""
+
+    music_folder: UserPath | None = key(None, "a folder with music files", example="~/Music")
+    stations: Mapping[Text, StreamUrl] = key({}, 'radio stations: "Jazz Radio" = "https://radio.example/jazz.mp3"')
+    player_name: Text = key("Music Player", "the name of the player")
+    mpv_options: tuple[str, ...] = key((), 'options for mpv: "--audio-device=pulse/kitchen"')
+
+    @property
+    def is_set_up(self) -> bool:
+        return self.music_folder is not None or bool(self.stations)
 
 
 class RingSettings(Section):

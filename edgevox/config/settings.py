@@ -18,6 +18,7 @@ from edgevox.config.sections import (
     Language,
     LanguageOrAuto,
     McpSettings,
+    MediaSettings,
     MqttSettings,
     RingSettings,
     Seconds,
@@ -254,6 +255,7 @@ class Settings(Section):
     home: HomeSettings = HomeSettings()
     mqtt: MqttSettings = MqttSettings()
     calendar: CalendarSettings = CalendarSettings()
+    media: MediaSettings = MediaSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()

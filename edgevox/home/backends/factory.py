@@ -14,6 +14,7 @@ from edgevox.home.backends.alarm_code import CODE_FILE, HomeWithAlarmCode
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
+from edgevox.home.backends.local_player import HomeWithLocalPlayer, LocalPlayer
 from edgevox.home.backends.wrapper import HomeWithCalendars
 from edgevox.home.calendar.caldav import CalDavCalendar
 from edgevox.home.calendar.ics import IcsFile
@@ -44,7 +45,10 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     """Open the home without connecting. Does not raise: a home that is not set up raises when it is used."""
     home = _home(settings, folders)
     calendars = _calendars(settings)
-    return HomeWithCalendars(home, calendars) if calendars else home
+    home = HomeWithCalendars(home, calendars) if calendars else home
+    if not settings.media.is_set_up:
+        return home
+    return HomeWithLocalPlayer(home, LocalPlayer(settings.media), settings.home.room)
 
 
 def _home(settings: Settings, folders: Folders) -> ConnectedHome:
