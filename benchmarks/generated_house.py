@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from edgevox.home import Action, Area, Entity, Floor, House, ListItem
 from edgevox.home.backends.demo import entity_after
-from edgevox.home.entities import Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind
 
 FLOORS = (
     Floor("cellar_floor", "Cellar", ("Basement",)),
@@ -97,6 +97,9 @@ class MemoryHome:
         return None
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    def calendars(self) -> tuple[Calendar, ...]:
         return ()
 
 

@@ -29,6 +29,7 @@ from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
 from edgevox.core.turn import CancelFlag
 from edgevox.home import WORD_STORES
+from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
@@ -193,6 +194,8 @@ class AssistantRuntime:
             barge_in=BargeInSelector(duplex, self.settings.audio.vad_aggressiveness).now,
             wake_state=wake_state,
         )
+        if audio_source.live:
+            self._duck_music()
         sounds, speech_output = self.settings.sounds, pipeline.speech_output
         has_earcons = bool(sounds.chimes or sounds.apologise or sounds.acknowledge_after_s)
         if audio_source.live and speech_output is not None and has_earcons:
@@ -207,6 +210,12 @@ class AssistantRuntime:
             self._running.push_async_callback(earcons.close)
             self._running.enter_context(self.bus.listening(earcons))
         return loop
+
+    def _duck_music(self) -> None:
+        """Lower the volume of the local player while the assistant listens or speaks."""
+        home = self.home_context.toolbox.home if self.home_context.toolbox else None
+        if isinstance(home, HomeWithLocalPlayer):
+            self._running.enter_context(self.bus.listening(Ducking(home.player.duck)))
 
     def alarm_player(self, pipeline: dialogue.Pipeline) -> dialogue.AlarmPlayer | None:
         """Return the player for timers, alarms and reminders; None without tools."""

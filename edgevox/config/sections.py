@@ -1,4 +1,4 @@
-"""Field types and the smaller sections: home, MQTT, alarms, MCP, server, earcons, wake word."""
+"""Field types and the smaller sections: home, MQTT, calendars, media, alarms, MCP, server, earcons, wake word."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def checked_url(url: str) -> str:
     except ValueError as error:
         raise ValueError(f"{url} is not a valid URL: {error}") from None
     if "@" in parts.netloc:  # not quoted, because the key would appear in logs
-        raise ValueError("a URL must not contain a key: name a file in llm.remote_key_file")
+        raise ValueError("a URL must not contain a key: name a file with it, such as llm.remote_key_file")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"{url} is not a valid URL such as http://localhost:8080/v1")
     return url.rstrip("/")
@@ -137,6 +137,42 @@ class MqttSettings(Section):
         None, "the CA certificate to trust, for a broker with a self-signed one", example="~/broker-ca.pem"
     )
     discovery_prefix: Text = key("homeassistant", "the topic prefix of MQTT discovery")
+
+
+class CalendarSettings(Section):
+    """Calendars beside those of Home Assistant."""
+
+    files: tuple[UserPath, ...] = key((), "ICS files; new events are written to the first one")
+    caldav_url: HttpUrl | None = key(
+        None, "the URL of a calendar on a CalDAV server", example="https://cloud.example/dav/calendars/anna/family"
+    )
+    caldav_user: Text | None = key(None, "the user name at that server", example="anna")
+    caldav_password_file: UserPath | None = key(
+        None, "a file with the password, readable only by you (chmod 600)", example="~/.config/edgevox/caldav_password"
+    )
+
+
+def checked_stream(url: str) -> str:
+    """Validate the URL of a radio station. Raises ValueError."""
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise ValueError(f"{url} is not the URL of a stream such as https://radio.example/jazz.mp3")
+    return url
+
+
+StreamUrl: TypeAlias = Annotated[str, AfterValidator(checked_stream)]
+
+
+class MediaSettings(Section):
+    """Music and radio on this machine, played by mpv."""
+
+    music_folder: UserPath | None = key(None, "a folder with music files", example="~/Music")
+    stations: Mapping[Text, StreamUrl] = key({}, 'radio stations: "Jazz Radio" = "https://radio.example/jazz.mp3"')
+    player_name: Text = key("Music Player", "the name of the player")
+    mpv_options: tuple[str, ...] = key((), 'options for mpv: "--audio-device=pulse/kitchen"')
+
+    @property
+    def is_set_up(self) -> bool:
+        return self.music_folder is not None or bool(self.stations)
 
 
 class RingSettings(Section):

@@ -11,12 +11,14 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from edgevox.config.sections import (
     AUTO,
+    CalendarSettings,
     HomeSettings,
     HttpUrl,
     JsonText,
     Language,
     LanguageOrAuto,
     McpSettings,
+    MediaSettings,
     MqttSettings,
     RingSettings,
     Seconds,
@@ -252,6 +254,8 @@ class Settings(Section):
     memory: MemorySettings = MemorySettings()
     home: HomeSettings = HomeSettings()
     mqtt: MqttSettings = MqttSettings()
+    calendar: CalendarSettings = CalendarSettings()
+    media: MediaSettings = MediaSettings()
     ring: RingSettings = RingSettings()
     tools: ToolSettings = ToolSettings()
     mcp: McpSettings = McpSettings()

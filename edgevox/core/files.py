@@ -187,15 +187,15 @@ def sync_folder(folder: Path) -> None:
 _SUFFIX = ".partial"
 
 
-def write_atomic(path: Path, *parts: str | bytes) -> None:
+def write_atomic(path: Path, *parts: str | bytes, mode: int = stat.S_IRUSR | stat.S_IWUSR) -> None:
     """Replace a file atomically. Raises OSError, and then the old file is unchanged.
 
     Missing folders are created. When this returns, the new content survives a power failure; until then a reader
-    sees the old file or all of the new one. A symlink stays a symlink. The file is readable by its owner only.
+    sees the old file or all of the new one. A symlink stays a symlink. The file is readable by its owner only, unless
+    `mode` says otherwise.
     """
     private_folder(path.parent)
     target = path.resolve()
-    # mkstemp's mode is 0600.
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
     beside = Path(name)
     try:
@@ -203,6 +203,7 @@ def write_atomic(path: Path, *parts: str | bytes) -> None:
             file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
             file.flush()
             os.fsync(file.fileno())
+        beside.chmod(mode)
         beside.replace(target)
         sync_folder(target.parent)
     finally:

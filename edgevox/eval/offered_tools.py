@@ -16,7 +16,7 @@ from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
-from edgevox.home.entities import Action, Forecast, ForecastKind, ListItem
+from edgevox.home.entities import Action, Calendar, Forecast, ForecastKind, ListItem
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.references.effects import EffectLog
@@ -107,6 +107,9 @@ class _UnchangedHome:
         """Announces nothing."""
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    def calendars(self) -> tuple[Calendar, ...]:
         return ()
 
 

@@ -103,6 +103,37 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
+class CalendarEvent:
+    """One event, or one occurrence of a repeating event, in local time; `end` is the first moment after it.
+
+    An event of whole days begins and ends at midnight. `repeat` are the days of the week (0 is Monday) on which a new
+    event repeats.
+    """
+
+    title: str
+    start: datetime
+    end: datetime
+    is_all_day: bool = False
+    repeat: tuple[int, ...] = ()
+
+
+class Calendar(Protocol):
+    """A calendar. Reading and changing it can raise HomeError, whose message can be spoken."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_read_only(self) -> bool: ...
+
+    async def events(self, start: datetime, end: datetime) -> tuple[CalendarEvent, ...]:
+        """The events and occurrences that overlap the time from `start` to `end`, in any order."""
+
+    async def add(self, event: CalendarEvent) -> None:
+        """Write a new event."""
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """The place of a home, in degrees north and east."""
 
@@ -181,6 +212,9 @@ class Home(Protocol):
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """The forecast of a weather entity, earliest first; none where it has no such forecast."""
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        """The calendars of the home."""
 
 
 class ConnectedHome(Home, Protocol):

@@ -16,8 +16,8 @@ from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Tool
 from edgevox.home import Alarms, AlarmSchedule, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Action
-from edgevox.home.hooks import assistant_hooks
 from edgevox.home.references.effects import EffectLog
+from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.llm.tool_parsers import DETECTORS
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.policy import LOCAL, Caller, ConfirmationPolicy, PendingConfirmation

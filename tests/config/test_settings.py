@@ -188,7 +188,7 @@ def test_settings_are_immutable(folders: Folders) -> None:
             "[zzz]\nyyy = 1",
             2,
             "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, wake, engines,"
-            " records, memory, home, mqtt, ring, tools, mcp, server, plugins",
+            " records, memory, home, mqtt, calendar, media, ring, tools, mcp, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),
         ("llm = 3", 1, "llm is a section: write [llm], with its settings below"),

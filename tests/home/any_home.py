@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgevox.home import Action, DemoHome, Entity, House, ListItem
-from edgevox.home.entities import Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind
 
 
 class AnyHome:
@@ -20,6 +20,9 @@ class AnyHome:
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         return await self.home.items(list_id)
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        return self.home.calendars()
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         return await self.home.forecast(weather_id, kind)

@@ -17,7 +17,7 @@ from edgevox.audio.endpointing import Endpointer
 from edgevox.config import AudioSettings, ServerSettings
 from edgevox.core.events import Bus
 from edgevox.core.types import Sampling, ToolCall
-from edgevox.home.hooks import assistant_hooks
+from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.http.listener import http_listener

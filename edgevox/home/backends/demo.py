@@ -21,6 +21,7 @@ from edgevox.home.colours import find_colour
 from edgevox.home.entities import (
     Action,
     Area,
+    Calendar,
     Entity,
     Floor,
     Forecast,
@@ -254,6 +255,9 @@ class DemoHome:
         if kind == "daily":
             return tuple(days)
         return tuple(_hour(day, hour) for day in days[:2] for hour in range(24))
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        return ()
 
     def set_facts(self, entity_id: str, facts: Mapping[str, Any]) -> None:
         """Set the `state`, attributes or list `items` of an entity, as an evaluation needs them. Raises StateError."""

@@ -13,8 +13,11 @@ from edgevox.core.files import Folders
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
-from edgevox.home.backends.wrapped import CODE_FILE, HomeWithAlarmCode
-from edgevox.home.entities import ConnectedHome, HomeError, House
+from edgevox.home.backends.local_player import HomeWithLocalPlayer, LocalPlayer
+from edgevox.home.backends.wrapped import CODE_FILE, HomeWithAlarmCode, HomeWithCalendars
+from edgevox.home.calendar.caldav import CalDavCalendar
+from edgevox.home.calendar.ics import IcsFile
+from edgevox.home.entities import Calendar, ConnectedHome, HomeError, House
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +42,15 @@ def code_file(folders: Folders) -> Path:
 
 def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     """Open the home without connecting. Does not raise: a home that is not set up raises when it is used."""
+    home = _home(settings, folders)
+    calendars = _calendars(settings)
+    home = HomeWithCalendars(home, calendars) if calendars else home
+    if not settings.media.is_set_up:
+        return home
+    return HomeWithLocalPlayer(home, LocalPlayer(settings.media), settings.home.room)
+
+
+def _home(settings: Settings, folders: Folders) -> ConnectedHome:
     if settings.home.kind == "demo":
         return DemoHome(folders.state / DEMO_FILE)
     try:
@@ -46,6 +58,18 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     except ConfigError as error:
         home = UnavailableHome(f"{error.message}: {error.hint}")
     return HomeWithLocalLists(HomeWithAlarmCode(home, code_file(folders)), folders.state / LISTS_FILE)
+
+
+def _calendars(settings: Settings) -> tuple[Calendar, ...]:
+    """The calendars of the settings."""
+    calendar = settings.calendar
+    files = tuple(IcsFile(path) for path in calendar.files)
+    if calendar.caldav_url is None:
+        return files
+    on_server = CalDavCalendar(
+        calendar.caldav_url, calendar.caldav_user, calendar.caldav_password_file, timeout_s=settings.home.timeout_s
+    )
+    return (*files, on_server)
 
 
 def _real_home(settings: Settings, folders: Folders) -> ConnectedHome:
@@ -87,6 +111,9 @@ class UnavailableHome:
         """Nothing to disconnect."""
 
     def house(self) -> House:
+        raise HomeError(self.problem)
+
+    def calendars(self) -> tuple[Calendar, ...]:
         raise HomeError(self.problem)
 
     async def _refuse(self, *_: object) -> NoReturn:

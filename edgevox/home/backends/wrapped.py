@@ -1,4 +1,4 @@
-"""A home that adds something to another one, and the one that adds the code of the alarm panel."""
+"""Homes that add something to another one: calendars, the code of the alarm panel."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
 from edgevox.home.entities import (
     Action,
+    Calendar,
     ConnectedHome,
     Entity,
     Forecast,
@@ -63,6 +64,24 @@ class WrappedHome:
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """Raises HomeError."""
         return await self._home.forecast(weather_id, kind)
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        """Raises HomeError."""
+        return self._home.calendars()
+
+
+class HomeWithCalendars(WrappedHome):
+    """Adds the calendars of the settings to those of a home."""
+
+    def __init__(self, home: ConnectedHome, calendars: tuple[Calendar, ...]) -> None:
+        super().__init__(home)
+        self._calendars = calendars
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        try:
+            return (*self._calendars, *self._home.calendars())
+        except HomeError:  # the home is not connected, its calendars are not needed
+            return self._calendars
 
 
 class HomeWithAlarmCode(WrappedHome):

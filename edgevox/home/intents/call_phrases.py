@@ -123,6 +123,11 @@ def _other(tool: str, arguments: JsonObject, names: str) -> str:
             )
         case "list_create":
             return f"create a list called {brief(str(arguments.get('name', '')))}"
+        case "calendar_get_events":
+            return "read the calendar"
+        case "calendar_create_event":
+            time = brief(str(arguments.get("time") or ""))
+            return f"add {brief(str(arguments.get('title', '')))} to the calendar {time}"
         case "alarm_set_mode":
             mode = str(arguments.get("mode", ""))
             return f"disarm {names}" if mode == "disarmed" else f"arm {names} for {mode}"

@@ -18,6 +18,7 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled_commands import WATCH, ScheduledCommands, run_alarm, set_watch, watch_request
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
+from edgevox.home.calendar import answers as calendar_answers
 from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers, list_handlers, weather_handlers
 from edgevox.home.intents.call_phrases import call_phrase
@@ -123,6 +124,10 @@ def home_tools(
                 return Speech(await weather_handlers.now_and_today(home, intent.entities[0], now()))
             case "get_forecast":
                 return Speech(await weather_handlers.answer_forecast(home, intent.entities[0], arguments, now()))
+            case "calendar_get_events":
+                return Speech(await calendar_answers.get_events(home.calendars(), arguments, now()))
+            case "calendar_create_event":
+                return Speech(await calendar_answers.create_event(home.calendars(), arguments, now()))
             case _ if name in _HANDLERS:
                 return Speech(await _HANDLERS[name](home, name, intent))
             case _:

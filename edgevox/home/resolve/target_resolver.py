@@ -273,6 +273,7 @@ _SAFE_DOMAINS = {
     "turn_off": frozenset({"light", "switch", "fan", "media_player", "input_boolean"}),
 }
 
+_NO_PLAYER = "There is no player here. For music on this machine, set media.music_folder or media.stations."
 # Selects the player when none is named: the first of these states that any player is in.
 _ACTIVE = {
     "media_pause": ("playing", "buffering"),
@@ -389,6 +390,8 @@ def _thermometers(found: Entities) -> Entities:
 
 
 def _player(tool: str, slots: Slots, house: House, domains: frozenset[str]) -> Entity:
+    if not any(entity.domain in domains for entity in house.entities):
+        raise TargetNotFound(_NO_PLAYER)
     found = find_entities(house, slots, domains)
     if len(found) > 1 and slots.name is None:
         for state in _ACTIVE.get(tool, _PERHAPS_ACTIVE):

@@ -10,7 +10,8 @@ calls. The first that answers or makes calls ends the reading; its calls pass th
 5. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
 6. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
 7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
-8. `HomeRules` (this module): devices, steps, modes, media, weather and lists, read from the command without its clauses
+8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, media, weather and lists,
+   read from the command without its clauses
 9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
 10. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
 """
@@ -39,7 +40,7 @@ from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.hook import References
-from edgevox.home.rules import devices, lists, media, modes, steps, weather
+from edgevox.home.rules import calendar, devices, lists, media, modes, steps, weather
 from edgevox.home.rules.timers import TimerRules
 from edgevox.home.rules.unasked import NothingAsked
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -74,6 +75,8 @@ class HomeRules(Hook):
         self._now = now
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        if (about_calendar := await self._about_calendar(run)) is not None:
+            return about_calendar
         noted = run.notes.get(CommandClauses.name)
         clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
         text = plain_request(clauses.command)
@@ -111,11 +114,28 @@ class HomeRules(Hook):
         names = self._executor.registry.names
         return Calls(calls) if calls and all(call.name in names for call in calls) else None
 
+    async def _about_calendar(self, run: Run) -> Answer | Calls | None:
+        try:
+            calendars = self._home.calendars()
+        except HomeError:
+            calendars = ()  # the call says why
+        if not calendars and any("calendar" in name for name in self._other_tools):
+            return None  # a plugin or a server has the calendar
+        text, now = plain_request(run.text), self._now()
+        calls = await calendar.parse(text, calendars, now) or calendar.continued(text, run.past(), now)
+        if calls and all(call.name in self._executor.registry for call in calls):
+            run.notes.pop(CommandClauses.name, None)  # its time is that of the event
+            return Calls(calls)
+        return Answer(calendar.NO_CHANGES) if calendar.wants_change(text) else None
+
+    @property
+    def _other_tools(self) -> list[str]:
+        return [name for name in self._executor.registry.names if name not in known_tools()]
+
     @property
     def _has_other_weather(self) -> bool:
         """Whether a plugin or a server may know the weather of other places."""
-        others = (name for name in self._executor.registry.names if name not in known_tools())
-        return any("weather" in name or "forecast" in name for name in others)
+        return any("weather" in name or "forecast" in name for name in self._other_tools)
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | ToolCall | None:
         """Correct calls that contradict the words: the weather of another day, half a title, on for off."""

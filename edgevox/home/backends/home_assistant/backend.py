@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from edgevox.config.secrets import Secret
+from edgevox.home.backends.home_assistant.calendars import HomeAssistantCalendar
 from edgevox.home.backends.home_assistant.connection import (
     CANNOT_REACH,
     MALFORMED_ANSWER,
@@ -22,7 +23,7 @@ from edgevox.home.backends.home_assistant.service_calls import execute_action, g
 from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, House, ListItem, Location
+from edgevox.home.entities import Action, Calendar, Entity, Forecast, ForecastKind, HomeError, House, ListItem, Location
 
 # Bits of Home Assistant's supported_features.
 _SATELLITE_ANNOUNCES = 1
@@ -68,6 +69,10 @@ def _speakers(live: LiveStates) -> list[str]:
 _log = logging.getLogger(__name__)
 
 _NO_ANSWER = "Home Assistant does not answer right now."
+_NO_CALENDAR_EXPOSED = (
+    "Home Assistant has a calendar, but it is not exposed to voice assistants: expose it there, under Settings, Voice "
+    "assistants."
+)
 # Registries change in bursts, when an integration starts or a device is added: one read covers a burst.
 _SETTLES_IN_S = 0.3
 # While Home Assistant starts, its entities arrive one by one; after this time it is used as it is.
@@ -138,6 +143,13 @@ class HomeAssistantHome(ReconnectingHome):
             return await read_forecast(self._connection, entity, kind, self._timeout_s) if entity else ()
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        """Raises HomeError, also where calendars exist but none is exposed."""
+        exposed = [entity for entity in self.house().entities if entity.domain == "calendar"]
+        if not exposed and self._live.all_ids("calendar"):
+            raise HomeError(_NO_CALENDAR_EXPOSED)
+        return tuple(HomeAssistantCalendar(entity, lambda: self._connection) for entity in exposed)
 
     async def _outcome(self, connection: Connection, target: Entity, action: Action) -> Entity | HomeError:
         """The entity afterwards, or the reason why it failed."""

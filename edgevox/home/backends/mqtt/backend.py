@@ -15,7 +15,7 @@ from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describ
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
 from edgevox.home.backends.mqtt.entities import MqttEntities, MqttEntity
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, House, ListItem
+from edgevox.home.entities import Action, Calendar, Entity, Forecast, ForecastKind, HomeError, House, ListItem
 from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 
 _MOST_NAMED = 3
@@ -93,6 +93,10 @@ class MqttHome(ReconnectingHome):
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """None: MQTT has no weather."""
+        return ()
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        """None: MQTT has no calendars."""
         return ()
 
     def _jobs(self, action: Action) -> list[_Job]:

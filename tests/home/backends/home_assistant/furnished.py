@@ -34,7 +34,7 @@ EXPOSED = (
     *(entity_id for entity_ids in AREAS.values() for entity_id in entity_ids),
     DEVICE_IN_KITCHEN,
     "alarm_control_panel.security", "binary_sensor.basement_floor_wet", "binary_sensor.movement_backyard",
-    "climate.hvac", "cover.hall_window", "cover.pergola_roof", "fan.preset_only_limited_fan",
+    "calendar.family", "climate.hvac", "cover.hall_window", "cover.pergola_roof", "fan.preset_only_limited_fan",
     "humidifier.humidifier", "input_boolean.guest_mode", "light.ceiling_lights", "light.cellar_light",
     "lock.basic_lock", "lock.front_door", "lock.poorly_installed_door",
     "media_player.lounge_room", "media_player.walkman", "scene.movie_night",
@@ -106,6 +106,7 @@ def furnished_server(folder: Path) -> Iterator[Server]:
 async def furnish(server: Server) -> None:
     """Also changes the server's token for one that lasts."""
     server.add_integration("shopping_list", {})
+    server.add_integration("local_calendar", {"calendar_name": "Family"})
     server.add_integration("local_todo", {"todo_list_name": "Chores"})
     async with aiohttp.ClientSession() as session:
         admin = await log_in(session, server)

@@ -14,7 +14,7 @@ import pytest
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, Alarms, Entity, Home, House, ListItem, Timers, home_tools
 from edgevox.home.backends.mqtt import MqttHome
-from edgevox.home.entities import Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
 from tests.home.backends.mqtt.devices import Devices, whole_house
 from tests.home.backends.mqtt.mosquitto import Mosquitto
@@ -45,6 +45,9 @@ class AnyHome:
 
     async def announce(self, message: str) -> None:
         await self._now().announce(message)
+
+    def calendars(self) -> tuple[Calendar, ...]:
+        return self._now().calendars()
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         return await self._now().forecast(weather_id, kind)
