@@ -23,6 +23,7 @@ from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, found, pattern, tool_c
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.labels import find_place
 from edgevox.home.resolve.name_correction import correct_entity_names
+from edgevox.home.resolve.target_resolver import resolved_targets
 
 _MAX_CHARS = 240
 
@@ -245,8 +246,7 @@ def plain_wording(text: str, house: House) -> str:
     plain = _IDIOM_ENDS.sub("", _IDIOM_LEADS.sub("", plain))
     plain = _OVERSLEEP.sub("", _without_remark(plain, house))
     if _COMMAND.match(plain) and not _DICTATION.search(plain):
-        named = correct_entity_names(plain, _names(house))
-        plain = plain if _joined(named) == _joined(plain) else named  # the resolver reads "bed room"
+        plain = _with_names(plain, house)
     for words, replacement in _WORDS:
         plain = words.sub(replacement, plain)
     if (asked := _STATE_OF.match(plain)) and not _vocabulary(house).isdisjoint(normalized_words(asked["what"])):
@@ -255,8 +255,15 @@ def plain_wording(text: str, house: House) -> str:
     return text if plain == before else f"{plain}{ending if '?' not in ending else ''}"
 
 
-def _joined(text: str) -> str:
-    return text.casefold().replace(" ", "")
+def _with_names(text: str, house: House) -> str:
+    """The text with misheard names corrected, where the resolver does not know what was heard."""
+    named = correct_entity_names(text, _names(house))
+    start = next((at for at, pair in enumerate(zip(text.split(), named.split(), strict=False)) if len({*pair}) > 1), 0)
+    tail = 0
+    while tail < len(text.split()) - start and text.split()[-1 - tail :] == named.split()[-1 - tail :]:
+        tail += 1
+    heard = " ".join(text.split()[start : len(text.split()) - tail])
+    return text if named == text or resolved_targets("get_state", {"name": heard}, house) else named
 
 
 def _names(house: House) -> tuple[str, ...]:
