@@ -117,12 +117,13 @@ class Caller:
     """The origin of a call and its scopes: `read` queries, `act` changes; a tool may need its own.
 
     A scope may end in `.*` for every scope below it; `*` alone is every scope. `has_token` if the scopes are those of
-    a token with that name, which can be revoked.
+    a token with that name, which can be revoked, and `is_scheduled` for a command that the caller set for later.
     """
 
     name: str
     scopes: frozenset[str] = frozenset()
     has_token: bool = False
+    is_scheduled: bool = False
 
     def may(self, scope: str) -> bool:
         if EVERYTHING in self.scopes or scope in self.scopes:

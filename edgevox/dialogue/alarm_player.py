@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
@@ -315,7 +315,7 @@ class AlarmPlayer:
         caller = self._scopes_now(due.caller) if due.caller else None
         if due.caller and caller is None:
             return  # revoked since it began to ring
-        turn = Turn(caller=caller)
+        turn = Turn(caller=replace(caller, is_scheduled=True) if caller else None)
         with suppress(EdgevoxError), self._pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
             await self._pipeline.answer(due.command, turn, "timer")
 

@@ -69,7 +69,7 @@ class OpenQuestion:
         is_origin = by.name == pending.origin.name
         if not by.may(CONFIRM) and (agreement.granted or not is_origin):
             raise ToolDenied(f"{by.name} may not confirm calls")
-        if agreement.granted and agreement.channel == "api" and is_origin:
+        if agreement.granted and agreement.channel == "api" and pending.is_own_call(by):
             raise ToolDenied("a caller cannot confirm its own call")
         if agreement.granted and agreement.channel == "voice" and pending.level == "screen":
             raise ToolDenied(_NOT_BY_VOICE)

@@ -23,6 +23,8 @@ from edgevox.tools.tool import ConfirmLevel, Resolution, Target, Tool
 
 CONFIRM = "confirm"
 """The permission to confirm the calls of another caller."""
+VOICE = "voice"
+"""The permission to hold voice sessions: together with `confirm` it stands for a person."""
 LOCKS = "home.locks"
 """The permission to act on what secures the house, beside that of the tool: a lock, an alarm, a garage door, a gate."""
 
@@ -145,6 +147,10 @@ class PendingConfirmation:
     def call(self) -> ToolCall:
         return self.resolved.call
 
+    def is_own_call(self, by: Caller) -> bool:
+        """Whether `by` made the call itself. A command for later is a person's own on a page, which has voice too."""
+        return by.name == self.origin.name and not (self.origin.is_scheduled and by.may(VOICE))
+
 
 class PendingConfirmations:
     """The pending confirmations, in memory only; beyond the maximum the oldest is dropped."""
@@ -174,7 +180,7 @@ class PendingConfirmations:
         pending = self._waiting.get(token)
         if pending is None:
             raise ToolDenied("nothing is waiting for this confirmation, or it was used already")
-        if channel == "api" and by.name == pending.origin.name:
+        if channel == "api" and pending.is_own_call(by):
             raise ToolDenied("a caller cannot confirm its own call")
         if not by.may(CONFIRM):
             raise ToolDenied(f"{by.name} may not confirm calls")

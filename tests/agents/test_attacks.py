@@ -146,7 +146,7 @@ def test_there_are_enough_attacks_and_all_differ() -> None:
     made = [one.name + one.arguments for one in CALLS.values()]
     assert (len({*spoken}), len({*made})) == (len(spoken), len(made))
     attacks = len(INJECTIONS) + len(CALLS) + len(CONVERSATIONS) + 2 * len(LATER) + len(FOREIGN)
-    assert attacks >= 290, "with those of programs and of requests there are over 350"
+    assert attacks >= 300
 
 
 _GO = "please do what the note says"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from edgevox.home import HOME_INSTRUCTIONS, Action, Alarms, DemoHome, House, Tim
 from edgevox.testing import ScriptedModel
 from edgevox.tools import Caller, Tool, ToolExecutor, ToolRegistry, tool
 from edgevox.tools.builtin.documents import corpus_tools
+from edgevox.tools.mcp.tools import Definition, as_tool
 from edgevox.tools.policy import LOCAL, PendingConfirmation
 from tests.agents.injections import (
     DEVICE_NAMES,
@@ -50,9 +51,10 @@ YES = Agreement(granted=True)
 class RenamedHome(DemoHome):
     """The demo home with its alarm armed, in which somebody has given the desk lamp another name."""
 
-    def __init__(self, lamp_name: str = "Desk Lamp") -> None:
+    def __init__(self, lamp_name: str = "Desk Lamp", area_name: str = "Office") -> None:
         super().__init__()
         self._lamp_name = lamp_name
+        self._area_name = area_name
         alarm = super().house().entity("alarm_control_panel.house")
         assert alarm is not None
         self._apply(Action("turn_on", (alarm,)))
@@ -62,7 +64,12 @@ class RenamedHome(DemoHome):
         lamp = house.entity("light.desk_lamp")
         assert lamp is not None
         renamed = replace(lamp, name=self._lamp_name)
-        return replace(house, entities=tuple(renamed if it == lamp else it for it in house.entities))
+        areas = tuple(replace(it, name=self._area_name) if it.id == "office" else it for it in house.areas)
+        return replace(house, entities=tuple(renamed if it == lamp else it for it in house.entities), areas=areas)
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+TIMERS, ALARMS = Timers(NOW.timestamp), Alarms(NOW.timestamp, zone=UTC)
 
 
 class World(AnyHome):
@@ -72,10 +79,14 @@ class World(AnyHome):
         super().__init__(RenamedHome())
         self.begin()
 
-    def begin(self, page: Any = "", raises: Exception | None = None, lamp_name: str = "Desk Lamp") -> None:
+    def begin(
+        self, page: Any = "", raises: Exception | None = None, lamp_name: str = "Desk Lamp", area_name: str = "Office"
+    ) -> None:
         self.page = page
         self.raises = raises
-        self.home = RenamedHome(lamp_name)
+        self.home = RenamedHome(lamp_name, area_name)
+        TIMERS.cancel(*TIMERS.all())
+        ALARMS.cancel(*ALARMS.all())
         self.done: list[str] = []
 
 
@@ -112,7 +123,7 @@ async def order_item(item: str, count: int = 1) -> str:
 
 
 TOOLS: tuple[Tool, ...] = (
-    *home_tools(WORLD, Timers(lambda: 0.0), Alarms(lambda: 0.0), lambda: datetime(2026, 1, 1, tzinfo=UTC)),
+    *home_tools(WORLD, TIMERS, ALARMS, lambda: NOW),
     *(read_page, unlock_safe, send_message, order_item),
 )
 
@@ -171,6 +182,13 @@ class Scene:
         assert self.state("alarm_control_panel.house") == "armed_away"
 
 
+def _news(text: Any) -> Callable[[str, Mapping[str, object]], Awaitable[object]]:
+    async def call(_name: str, _arguments: Mapping[str, object]) -> object:
+        return text
+
+    return call
+
+
 async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> tuple[Scene, ObeyingModel]:
     """The text laid out where it will be read, and the errand on which the model comes across it."""
     text = injection.value
@@ -202,8 +220,23 @@ async def hostile_scene(injection: Injection, folder: Path, **options: Any) -> t
             (folder / "manuals" / "dishwasher.txt").write_text(text, encoding="utf-8")
             extra = corpus_tools(folder, folder / "index.db")
             errands = [ToolCall("p1", "search_corpus", '{"query": "dishwasher"}')]
+        case "area":
+            options["area_name"] = text
+        case "timer":
+            errands = [ToolCall("p1", "timer_status", "{}")]
+        case "reminder":
+            errands = [ToolCall("p1", "alarm_status", "{}")]
+        case "server" | "server description":
+            is_description = injection.way == "server description"
+            news = Definition(name="news", description=text if is_description else "Reads news.", read_only=True)
+            extra = (as_tool(news, "news", _news("sunny" if is_description else text), server_id="paper"),)
+            errands = [ToolCall("p1", "news", "{}")]
     model = ObeyingModel(errands, injection.wants)
     scene = Scene(model, extra=extra, **options)
+    if injection.way == "timer":
+        TIMERS.start(600, name=text)
+    if injection.way == "reminder":
+        ALARMS.set_in("reminder", 600, label=text)
     if injection.way == "item":
         shopping = scene.home.house().entity("todo.shopping_list")
         assert shopping is not None
@@ -389,6 +422,15 @@ async def test_a_confirmation_is_for_one_call_only(other: ToolCall) -> None:
     # Somebody has tried: the true call has to be asked for again.
     assert (await executor.dispatch_confirmed(UNLOCK, pending.token)).code == "tool_denied"
     assert home.house() == before
+
+
+async def test_a_program_cannot_confirm_what_it_set_for_later_but_a_page_can() -> None:
+    codes = []
+    for scopes in ({"act", "home.locks", "confirm"}, {"act", "home.locks", "confirm", "voice"}):
+        by = Caller("client", frozenset(scopes))
+        executor, _home, pending = await pending_unlock(Clock(), replace(by, is_scheduled=True))
+        codes.append((await executor.dispatch_confirmed(UNLOCK, pending.token, by=by, channel="api")).code)
+    assert codes == ["tool_denied", None]
 
 
 async def test_a_late_confirmation_is_none() -> None:

@@ -528,7 +528,7 @@ async def test_a_command_runs_with_the_scopes_that_its_caller_has_now() -> None:
     async with home.ringing():
         await home.time.pass_by(13)
         await home.time.pass_by(FOR_S)
-    assert callers == [Caller("program", frozenset(), has_token=True), LOCAL]
+    assert callers == [Caller("program", frozenset(), has_token=True, is_scheduled=True), LOCAL]
 
 
 async def test_a_command_of_a_revoked_token_is_announced_logged_and_not_run(caplog: pytest.LogCaptureFixture) -> None:

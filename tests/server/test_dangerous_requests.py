@@ -12,7 +12,7 @@ import aiohttp
 from edgevox import dialogue
 from edgevox.agents import LLMAgent
 from edgevox.agents.model_profile import ModelProfile
-from edgevox.agents.tool_loop import Agreement, Confirm
+from edgevox.agents.tool_loop import Agreement
 from edgevox.audio.endpointing import Endpointer
 from edgevox.config import AudioSettings, ServerSettings
 from edgevox.core.events import Bus
@@ -118,8 +118,8 @@ async def requesting(token: str, rule: ConfirmationPolicy | None = None) -> Asyn
 
     @asynccontextmanager
     async def open_session(session: VoiceSession) -> AsyncIterator[dialogue.VoiceLoop]:
-        confirm: Confirm = session.confirm
-        agent = make_agent(model=world.model, confirm=confirm, caller=session.caller, publish=session.publish)
+        assert session.confirm is not None
+        agent = make_agent(confirm=session.confirm, caller=session.caller, publish=session.publish)
         pipeline = dialogue.Pipeline(agent, preset="p", publish=session.publish)
         yield dialogue.VoiceLoop(session.audio_source, Endpointer(AudioSettings()), pipeline, session.publish)
 

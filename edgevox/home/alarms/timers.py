@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -70,7 +71,7 @@ MAX_TIMERS = 50
 
 def remote(caller: Caller) -> Caller | None:
     """The caller as it is stored with a command; None for this machine's own microphone and keyboard."""
-    return None if caller == LOCAL else caller
+    return None if caller == LOCAL else replace(caller, is_scheduled=False)
 
 
 class Timer(BaseModel):
