@@ -1,4 +1,4 @@
-"""The default model behind the server: tool conversations with both clients. No test knows its words."""
+"""The default model behind the server: tool conversations with each client. No test knows its words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import anthropic
+import ollama
 import openai
 import pytest
 from rich.console import Console
@@ -85,3 +86,41 @@ async def test_anthropics_client_holds_a_tool_conversation(url: str, folders: Fo
         assert last.content
         own = await by_anthropic.whole(chat, COMMAND)
         assert (own.content[0].type, own.stop_reason) == ("text", "end_turn")
+
+
+async def test_openais_client_continues_an_earlier_response(url: str, folders: Folders) -> None:
+    function: Any = {"type": "function", **CLOCK["function"]}  # type: ignore[dict-item]
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=token(folders), max_retries=0) as chat:
+        first = await chat.responses.create(
+            model="default", input=ASKED["content"], tools=[function], tool_choice="required"
+        )
+        (call,) = first.output
+        assert call.type == "function_call"
+        result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "12:00"}
+        asked: Any = {"model": "default", "input": [result], "tools": [function], "previous_response_id": first.id}
+        async with chat.responses.stream(**asked) as stream:
+            last = await stream.get_final_response()
+        assert last.output
+        own = await chat.responses.create(model="default", input=COMMAND["content"])
+        assert (bool(own.output_text), own.status) == (True, "completed")
+
+
+async def test_ollamas_client_holds_a_tool_conversation(url: str, folders: Folders) -> None:
+    headers = {"Authorization": f"Bearer {token(folders)}"}
+    async with ollama.AsyncClient(host=url, headers=headers, timeout=BOUND_S) as chat:
+        (name,) = [one.model for one in (await chat.list()).models]
+        first = await chat.chat(name, [ASKED], tools=[CLOCK])
+        assert [call.function.name for call in first.message.tool_calls or ()] == ["get_clock"]
+        result = {"role": "tool", "tool_name": "get_clock", "content": "12:00"}
+        parts = await chat.chat(name, [ASKED, first.message, result], tools=[CLOCK], stream=True)
+        assert [part async for part in parts][-1].done
+        own = await chat.chat(name, [COMMAND])
+        assert own.message.content
+
+
+async def test_a_message_is_continued_within_its_limit(url: str) -> None:
+    begun = {"role": "assistant", "content": "The capital of France"}
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="EMPTY", max_retries=0) as chat:
+        reply, _message = await whole(chat, ASKED, begun, max_tokens=5)
+    assert reply.text
+    assert not reply.text.startswith("The capital")
