@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from edgevox.home import Action, Area, Entity, Floor, House, ListItem
 from edgevox.home.backends.demo import entity_after
-from edgevox.home.entities import Entities, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Entities, Forecast, ForecastKind
 from edgevox.tools.tool import Target
 
 FLOORS = (Floor("ground", "Ground Floor", ("Downstairs",)), Floor("upper", "Upper Floor", ("Upstairs",)))
@@ -145,4 +145,7 @@ class GuardedHome:
         self.done.append(message)
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    def calendars(self) -> tuple[Calendar, ...]:
         return ()

@@ -174,7 +174,6 @@ async def test_lists_reminders_and_other_commands_stay_what_they_are(talk: Talk)
         "what do I have to do",
         "schedule the lights to turn off at ten",
         "what is an appointment",
-        "add dentist to my calendar and turn on the lights",
     ):
         result = await talk.run(text)
         assert not any(call.name.startswith("calendar_") for call in result.calls), text
