@@ -80,6 +80,8 @@ _STARTS_WITHIN_S = 30.0
 _ASK_AGAIN_S = 0.5
 # A changed script is seen by its new state; this catches what has none.
 _READ_PROGRAMS_EVERY_S = 300.0
+# The home is ready after this time at the latest; a scene or a script that is not read by then needs a yes.
+_FIRST_PROGRAMS_S = 2.0
 
 
 class HomeAssistantHome(ReconnectingHome):
@@ -205,6 +207,11 @@ class HomeAssistantHome(ReconnectingHome):
         await follow_registries(connection, changed.set)
         self._live.register(await read_registries(connection))
         await self._follow_states(connection)
+        try:
+            async with asyncio.timeout(_FIRST_PROGRAMS_S):
+                await self._try_programs(connection)
+        except TimeoutError:
+            self._live.programs_changed.set()
         self._is_known = True
         self._current = connection
         self.set_ready()
@@ -260,15 +267,22 @@ class HomeAssistantHome(ReconnectingHome):
     async def _read_programs(self, connection: Connection) -> None:
         """Keep what scenes, scripts and automations act on up to date; no turn waits for it."""
         while True:
-            try:
-                await self._live.read_programs(connection)
-            except (HomeError, TimeoutError, *MALFORMED_ANSWER) as error:
-                _log.debug("scenes and scripts cannot be read: %r", error)
-                await asyncio.sleep(self._timeout_s)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_READ_PROGRAMS_EVERY_S):
                     await self._live.programs_changed.wait()
             await asyncio.sleep(_SETTLES_IN_S)
+            if not await self._try_programs(connection):
+                await asyncio.sleep(self._timeout_s)
+
+    async def _try_programs(self, connection: Connection) -> bool:
+        """Whether the scenes, scripts and automations could be read."""
+        try:
+            await self._live.read_programs(connection)
+        except (HomeError, TimeoutError, *MALFORMED_ANSWER) as error:
+            _log.debug("scenes and scripts cannot be read: %r", error)
+            self._live.programs_changed.set()
+            return False
+        return True
 
 
 async def _bundle_messages(connection: Connection) -> None:
