@@ -8,6 +8,7 @@ from datetime import datetime
 from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.watches import Condition
 from edgevox.home.clauses.conditions import ConditionalRequest, split_condition
+from edgevox.home.clauses.imperative import as_imperative
 from edgevox.home.clauses.relative import RelativeChange
 from edgevox.home.clauses.times import split_length, split_time
 from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, POLITE, pattern
@@ -24,6 +25,7 @@ _QUESTION = pattern(
     rf"^{POLITE}(?:is|are|was|were|did|does|do|has|have|what|which|who|where|when|why|how|tell me|remind|wake|"
     r"add|play|say|announce|broadcast)\b"
 )
+_ASKS_FOR = pattern(r"^(?:have|how about|what about) ")
 # These have a time of their own, which the model writes into the call.
 _TIMED_THINGS = pattern(r"\b(?:timers?|alarms?|remind|reminders?|wake (?:me|us)|lists?)\b")
 
@@ -36,18 +38,29 @@ _NO_EXCEPTION = (
     r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
 )
 _EXCEPT_WORDS = (
-    r"(?:except(?: for)?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
+    r"(?:except(?: for)?,?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
     rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
 )
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
 _STAYS = (
-    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?)"
+    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?|is staying|are staying)"
     rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
 )
 _REST = (
     r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
 )
+_ALL_OF = r"(?=.*\b(?:all|every\w*|lights|blinds|whole)\b)"
 _EXCEPTIONS = (
+    pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ {_REST} (?P<state>on|off)$"),
+    pattern(rf"^{_EXCEPT_WORDS} (?P<kept>[^,]+), (?P<command>.+)$"),
+    pattern(
+        rf"^{_ALL_OF}(?P<command>.+?),? (?P<kept>(?:the |my )?[\w']+(?: [\w']+)?) (?:excepted|excluded|exempt|aside)$"
+    ),
+    pattern(
+        rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:and|but))? (?:just |only )(?:leave|keep) (?P<kept>(?:the|my) [^,]+)$"
+    ),
+    pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?[,.]) not {_NO_EXCEPTION}(?P<kept>(?:in )?[^,]+)$"),
+    pattern(rf"^{_ALL_OF}(?P<command>.+?),? (?:minus|without|bar|sans) (?P<kept>[^,]+)$"),
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
     pattern(rf"^(?P<verb>.+?) {_REST}(?P<after> off| on)?,? (?:and|but) (?:leave|keep) (?P<kept>.+?) {_KEPT}$"),
     pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but)) (?:leave|keep) (?P<kept>(?!(?:it|them) ).+?) {_KEPT}$"),
@@ -77,6 +90,15 @@ _CONDITION_LEADS = pattern(
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
 _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
+
+_FILLER = pattern(r"(?:(?<=[,.;] )|^)(?:oh|uh|um|er|erm|ah|hm+|well|actually|wait)\b[,.]? ")
+_ENDS = pattern(r"(?:[, ]+(?:please|thanks|thank you|cheers|would you|will you|mate|though))+$")
+# What a duration says already: "off for ten minutes and then back on".
+_AND_BACK = pattern(
+    r"(?P<length>\bfor .+?\b(?:seconds?|minutes?|hours?|mins?|secs?)),?(?: and)?(?: then| after that| afterwards)?"
+    r"(?: (?:turn|switch|put|bring) (?:it|them))?(?: back| again)* (?:on|off|open|closed)(?: again)?$"
+)
+_ONLY_FOR = pattern(r",?(?: but)?(?: only| just) (?=for \w)")
 
 MAX_COMMAND_CHARS = 200
 
@@ -122,6 +144,7 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
     words = " ".join(text.split()).strip(" .!?")
     if len(words) > MAX_COMMAND_CHARS:
         return Clauses(text)
+    words = _ENDS.sub("", _FILLER.sub("", words))
     request = split_condition(words)
     if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
         return _conditional(text, request, now, sun_times)
@@ -129,10 +152,13 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
         return Clauses(text, problem=_NO_CONDITIONS)
     if _TIMED_THINGS.search(words):
         return Clauses(text)
-    is_time = split_time(words, now, sun_times or SunTimes()).in_s is not None  # "after ten minutes turn off …"
+    words = _ONLY_FOR.sub(" ", _AND_BACK.sub(r"\g<length>", words))
+    time = split_time(words, now, sun_times or SunTimes())
+    is_time = time.in_s is not None or bool(time.schedule)  # "after ten minutes turn off …"
     if _CONDITION_LEADS.match(words) and not is_time:
         return Clauses(text, problem=_NO_CONDITIONS)
-    if _QUESTION.match(words):
+    is_asked = _ASKS_FOR.match(words) and time.command != words and as_imperative(time.command)
+    if _QUESTION.match(words) and not is_asked:
         return Clauses(text)
     clauses, sun_times = Clauses(words), sun_times or SunTimes()
     for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
@@ -143,6 +169,7 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
         or _ENDS_IN_STATE.search(clauses.command)
         or (clauses.excepted and _NAMES_STATE.match(clauses.command))
         or _ONLY_IF.match(clauses.command)
+        or (clauses.problem and as_imperative(clauses.command))
     ):
         return Clauses(text)
     if not clauses.problem and _CONDITION.search(clauses.command):
@@ -171,12 +198,13 @@ def _without_exception(clauses: Clauses, _now: datetime, _sun_times: SunTimes) -
             return replace(clauses, problem=_ONE_AT_A_TIME)
         kept = " ".join(_FILLER_OF_KEPT.sub(" ", parts["kept"]).strip(" ,").split())
         kept = _THE_ONE.sub(r"\1", kept)
-        command = (
-            parts.get("command") or f"{parts['verb']} all the {parts.get('kind') or REST_OF}{parts['after'] or ''}"
+        verb, after = (f"turn {parts['state']}", "") if "state" in parts else (parts.get("verb"), parts.get("after"))
+        command = (parts.get("command") or "").strip(" ,.") or (
+            f"{verb} all the {parts.get('kind') or REST_OF}{after or ''}"
         )
         if not LEADS_WITH_ACTION.match(command) and (state := _ENDS_IN_STATE.search(kept)):  # "all except the tv off"
             kept, command = kept[: state.start()], f"{command}{state[0]}"
-        return replace(clauses, command=command, excepted=kept)
+        return replace(clauses, command=as_imperative(command) or command, excepted=kept)
     return clauses
 
 

@@ -1,0 +1,78 @@
+"""Commands of any form in the imperative, and those with a clause that need no model."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevox.home.clauses.imperative import as_imperative
+from tests.home.conftest import Bench
+from tests.home.talk import Talk
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("the printer on please", "turn on the printer"),
+        ("have the mower run", "start the mower"),
+        ("I'd like the front door locked", "lock the front door"),
+        ("make sure the garage door is closed", "close the garage door"),
+        ("would you mind switching the radio off", "switch the radio off"),
+        ("all blinds down", "close all blinds"),
+        ("please to open the curtains", "open the curtains"),
+    ],
+)
+def test_a_command_of_another_form_becomes_an_imperative(text: str, command: str) -> None:
+    assert as_imperative(text) == command
+
+
+@pytest.mark.parametrize(
+    "text", ["is the door open", "I am going out", "have the lights been on", "prices are down", "what goes on"]
+)
+def test_talk_and_questions_are_no_commands(text: str) -> None:
+    assert as_imperative(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ten pm, kitchen light off please",
+        "turn the kitchen light at ten pm off",
+        "I want the kitchen light off at ten pm",
+        "at ten pm have the kitchen light turned off",
+    ],
+)
+async def test_the_time_of_a_plain_command_may_be_anywhere(bench: Bench, text: str) -> None:
+    talk = Talk(bench)
+    await talk.say(text)
+    [timer] = bench.timers.all()
+    assert "kitchen light" in timer.command
+    assert "off" in timer.command
+    assert not talk.model.requests
+
+
+async def test_a_thing_with_only_a_duration_is_turned_on_for_so_long(bench: Bench) -> None:
+    await Talk(bench).say("kitchen light for a quarter of an hour")
+    [timer] = bench.timers.all()
+    assert (timer.command, timer.length_s) == ("turn off the kitchen light", 900)
+
+
+async def test_what_comes_back_after_a_duration_is_not_a_second_command(bench: Bench) -> None:
+    await Talk(bench).say("kitchen light on for ten minutes then back off")
+    assert [timer.command for timer in bench.timers.all()] == ["turn off the kitchen light"]
+
+
+async def test_a_vague_time_is_asked_about_also_without_a_verb(bench: Bench) -> None:
+    talk = Talk(bench, ("turn_off", {"name": "kitchen light"}))
+    assert "with a time of day" in (await talk.say("later on, kitchen light off")).reply
+
+
+async def test_words_for_the_sun_need_its_location(bench: Bench) -> None:
+    talk = Talk(bench)
+    assert "home.latitude" in (await talk.say("kitchen light on when the sun goes down")).reply
+    assert not talk.model.requests
+
+
+async def test_a_command_whose_condition_is_false_now_is_not_run(bench: Bench) -> None:
+    talk = Talk(bench)
+    assert (await talk.say("if the garage door's open close it")).reply.startswith("The garage door is not open")
+    assert not talk.model.requests
