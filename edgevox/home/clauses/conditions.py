@@ -128,13 +128,16 @@ _OUT = r"out|outside|mowing|cleaning|hoovering|vacuuming"
 _NOW = rf"(?P<state>on|off|open|closed|shut|locked|unlocked|running|playing|{_OUT})"
 _HAPPENS = rf"(?:{ACTIONS}|send|bring|call)\b"
 _STATE_FIRST = pattern(
-    r"^(?:if|in case|should) (?P<thing>(?:the|my|our) [\w' ]+?) (?:is|are|be|happens to be)?(?: ?still| ?be| ?currently)* ?"
-    rf"{_NOW}(?: right now| now)?,? (?:then |please )*(?P<command>{_HAPPENS}.+)$"
+    r"^(?:if|in case|should) (?P<thing>(?:the|my|our|any(?: of the)?) [\w' ]+?) (?:is|are|be|happens to be)?"
+    rf"(?: ?still| ?be| ?currently)* ?{_NOW}(?P<place> (?:in|on|at) (?:the|my|our) [\w']+(?: room)?)?"
+    rf"(?: right now| now)?,? (?:then |please )*(?P<command>{_HAPPENS}.+)$"
 )
 _STATE_LAST = pattern(
-    rf"^{POLITE}(?P<command>{_HAPPENS}.+?),? (?:but only |only )?(?:if|in case) (?:it|they)(?:'s| is|'re| are)"
+    rf"^{POLITE}(?P<command>{_HAPPENS}.+?),? (?:but )?(?:only )?(?:if|in case) "
+    rf"(?P<thing>it|they|(?:the|my|our) [\w' ]+?)(?:'s| is|'re| are)"
     rf"(?: still| currently)? {_NOW}(?: right now| now)?$"
 )
+_ANY = pattern(r"^any(?: of the)? ")
 _OBJECT = pattern(r"\b(?:it|them)\b")
 _OF_COMMAND = pattern(r"\b(?P<thing>(?:the|my|our) (?:(?!(?:on|off|up|down|in|to|back)\b)[\w']+ ?)+)")
 
@@ -156,9 +159,14 @@ def split_state_condition(text: str) -> StateCondition | None:
     """ "If the tv is on, switch it off" and "close the garage if it's open"; None for any other text."""
     words = _SHORT_IS.sub(" is ", " ".join(text.replace("’", "'").split()).strip(" .!?"))
     if said := _STATE_FIRST.match(words):
-        return StateCondition(said["thing"], said["state"].casefold(), _OBJECT.sub(said["thing"], said["command"]))
-    if (said := _STATE_LAST.match(words)) and (thing := _OF_COMMAND.search(said["command"])):
-        return StateCondition(thing["thing"].strip(), said["state"].casefold(), said["command"])
+        thing = _ANY.sub("the ", said["thing"])
+        plural = "s" if thing != said["thing"] and not thing.endswith("s") else ""
+        thing = f"{thing}{plural}{said['place'] or ''}"
+        return StateCondition(thing, said["state"].casefold(), _OBJECT.sub(thing, said["command"]))
+    if said := _STATE_LAST.match(words):
+        named = said["thing"] if said["thing"].casefold() not in ("it", "they") else ""
+        thing = named or next((found["thing"] for found in _OF_COMMAND.finditer(said["command"])), "")
+        return StateCondition(thing.strip(), said["state"].casefold(), said["command"]) if thing else None
     return None
 
 
@@ -323,6 +331,8 @@ def _limit(found: re.Match[str], text: str, house: House) -> Condition:
 
 def _measuring(said: str, house: House) -> Entity:
     found = _WEATHER_WORDS.match(said.strip())
+    if found is None and find_place(house, said.strip()):  # "the bedroom gets warmer than 24 degrees"
+        found = _WEATHER_WORDS.match(f"it in {said.strip()}")
     if found is None:
         entities = find_entities(house, Slots(name=re.sub(r"^(?:the|my|our) ", "", said.strip())), ())
         measuring = tuple(entity for entity in entities if measured(entity) is not None)

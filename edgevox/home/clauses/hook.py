@@ -31,12 +31,13 @@ from edgevox.home.clauses.parser import MAX_COMMAND_CHARS, REST_OF, SECOND_ACTIO
 from edgevox.home.clauses.relative import parse_relative
 from edgevox.home.clauses.times import OTHER_REPEAT, names_sun
 from edgevox.home.entities import HomeError, House
-from edgevox.home.grammar import POLITE, found, pattern, tool_call
+from edgevox.home.grammar import POLITE, found, pattern, tool_call, without_article
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.quantities import STEP, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
-from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, sentence, the
+from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, sentence, the
 from edgevox.home.resolve import labels
+from edgevox.home.resolve.fuzzy import is_plural
 from edgevox.home.resolve.target_resolver import excepted_entities
 from edgevox.tools import Speech
 from edgevox.tools.executor import ToolExecutor
@@ -104,16 +105,20 @@ class CommandClauses(Hook):
         """ "Close the garage if it's open": the command where that is so now, else an answer."""
         if not (said := split_state_condition(text)):
             return None
-        name = re.sub(r"^(?:the|my|our) ", "", said.thing, flags=re.IGNORECASE)
-        entities = found("get_state", self._house(), name=name)
+        name, _, place = without_article(said.thing).partition(" in ")
+        area = {"area": without_article(place)} if place else {}
+        entities = found("get_state", self._house(), name=name, **area)
         fitting = [entity for entity in entities if said.is_out or knows_state(entity, said.state)]
-        if len({entity.name for entity in fitting}) != 1:
+        if not fitting or (len({entity.name for entity in fitting}) > 1 and not is_plural(name)):
             return None
-        entity = fitting[0]
-        is_so = entity.state not in ("docked", "off") if said.is_out else is_in_state(entity, said.state)
+        if said.is_out:
+            is_so = any(entity.state not in ("docked", "off") for entity in fitting)
+        else:
+            is_so = any(is_in_state(entity, said.state) for entity in fitting)
         if is_so:
             return Parts((said.command,))
-        return Answer(sentence(f"{the(entity)} {is_are(entity.name)} not {said.state}, so I left it as it is"))
+        what = the(fitting[0]) if len(fitting) == 1 else said.thing
+        return Answer(sentence(f"{what} {is_are(name)} not {said.state}, so I left everything as it is"))
 
     def _without_model(self, run: Run, clauses: Clauses) -> Calls | None:
         """Make or schedule a plain command that has a clause, if all its words are of this home."""
@@ -169,6 +174,8 @@ class CommandClauses(Hook):
                 clauses, is_scheduled=True, asks_then=self._executor.needs_confirmation(call)
             )
             return _scheduling_call(clauses)
+        if clauses.for_s is not None and not clauses.back:
+            run.notes[self.name] = replace(clauses, back=_way_back(call, intent))
         return call if call is not made else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
@@ -181,8 +188,8 @@ class CommandClauses(Hook):
             return None
         if clauses.problem:
             return Answer(clauses.problem)
-        intent = self._intent(call) if clauses.for_s is not None and not outcome.is_error else None
-        if clauses.for_s is None or intent is None or not (back := _way_back(call, intent)):
+        back = clauses.back
+        if clauses.for_s is None or outcome.is_error or not back:
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
@@ -318,8 +325,17 @@ _UNDO = {
 }
 
 
+# The attribute that the opposite command restores.
+_RESTORED = {"climate_set_temperature": "temperature", "light_set": "brightness", "set_position": "position"}
+
+
 def _way_back(call: ToolCall, intent: ResolvedIntent) -> str:
-    """The command that undoes a call, or ""."""
+    """The command that undoes a call, or ""; of a value the one before the call."""
+    if (slot := _RESTORED.get(call.name)) and len(intent.entities) == 1 and intent.answer is None:
+        (entity,) = intent.entities
+        value = entity.attributes.get(slot)
+        is_on = entity.state != "off"
+        return f"set {the(entity)} to {number(value)}" if is_on and isinstance(value, int | float) else ""
     by_domain = _UNDO.get(call.name, {"": ""})
     verbs = {by_domain.get(entity.domain, by_domain[""]) for entity in intent.entities}
     verb = verbs.pop() if len(verbs) == 1 and intent.answer is None else ""

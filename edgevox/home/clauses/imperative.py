@@ -37,7 +37,8 @@ _THING = r"(?P<thing>(?:all (?:of )?|the |my |our |both |every )*[\w'-]+(?: [\w'
 _NOT_IN_THING = word_set(
     "i we you he she it they this that what who there to not is are was were be been am has have had will would can "
     "could should must go goes went come comes came get gets got move moves moved carry hold hang add play say ask for "
-    "a an find pick buy book call order check i'm at when if until after before and then but turn switch about me if's here so just"
+    "a an find pick buy book call order check i'm at when if until after before and then but turn switch about me here "
+    "so just"
 )
 _SHOULD = r"(?:should|must|shall|has to|have to|needs to|need to|ought to|is to|are to|can|may)"
 _BECOMES = (
@@ -50,7 +51,8 @@ _STATES = {
     "running": "start", "run": "start", "going": "start", "start": "start", "started": "start", "work": "start",
     "mow": "start", "mowing": "start", "clean": "start", "cleaning": "start", "vacuum": "start", "hoover": "start",
     "stop": "stop", "stopped": "stop", "pause": "pause", "paused": "pause", "mute": "mute", "muted": "mute",
-    "up": "open", "raised": "open", "down": "close", "lowered": "close",
+    "do its round": "start", "do its rounds": "start", "do its thing": "start", "get going": "start",
+    "get to work": "start", "go to work": "start", "up": "open", "raised": "open", "down": "close", "lowered": "close",
 }  # fmt: skip
 _STATE = rf"(?P<state>{'|'.join(sorted(_STATES, key=len, reverse=True))})"
 _PLACE = r"(?P<place> (?:in|on|at) (?:the |my |our )?[\w' ]+?| upstairs| downstairs| everywhere| outside)?"
@@ -70,6 +72,7 @@ _CAUSES = (
 )
 _FORMS = (
     pattern(rf"^{_CAUSES} {_THING} {_BECOMES}{_STATE}{_PLACE}$"),
+    pattern(rf"^(?:can|could|may|would) {_THING} {_BECOMES}{_STATE}{_PLACE}$"),
     pattern(rf"^{_THING} {_SHOULD} {_BECOMES}{_STATE}{_PLACE}$"),
     pattern(rf"^{_THING} (?:to (?:be |go |come )?)?(?:back )?{_STATE}{_PLACE}$"),
 )
@@ -78,6 +81,8 @@ _VALUE = pattern(
     rf"(?P<value>{NUMBER}(?: ?(?:%|percent|degrees?))?)$"
 )
 _KEEPS = pattern(rf"^{POLITE}(?:keep|leave) {_THING} (?P<state>on|off|open|closed|shut)$")
+_GIVES = pattern(r"^(?:give (?:me|us)|i(?:'d| would)? (?:want|need|like)|let (?:me|us) have) ")
+_UP_OR_DOWN = pattern(r" (?:up|down)$")
 _CAUSE_STARTS = pattern(r"^(?:(?:please|hey|okay|ok|so|and|then|just|now|oh|(?:can|could|would|will) you)[, ]+)*")
 
 
@@ -91,7 +96,7 @@ def as_imperative(text: str) -> str:
         if (said := form.match(plain)) and (verb := _verb(said["thing"], said["state"].casefold())):
             return f"{verb} {said['thing']}{said['place'] or ''}"
     if (said := _VALUE.match(plain)) and _is_thing(said["thing"]) and _SETTABLE.search(said["thing"]):
-        return f"set {said['thing']} to {said['value']}"
+        return f"set {_UP_OR_DOWN.sub('', said['thing'])} to {said['value']}"
     command = _STARTS.sub("", words)
     return command if LEADS_WITH_ACTION.match(command) and " " in command else ""
 
@@ -107,6 +112,7 @@ def runs_for(thing: str) -> str:
     words = _CAUSE_STARTS.sub("", _ENDS.sub("", thing.strip(" ,")))
     if (kept := _KEEPS.match(words)) and _is_thing(kept["thing"]):
         return f"{_STATES[kept['state'].casefold()]} {kept['thing']}"
+    words = _GIVES.sub("", words)
     return f"turn on {words}" if _RUNS_FOR.match(words) and _is_thing(words) else ""
 
 

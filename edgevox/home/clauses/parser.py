@@ -98,6 +98,16 @@ _AND_BACK = pattern(
     r"(?P<length>\bfor .+?\b(?:seconds?|minutes?|hours?|mins?|secs?)),?(?: and)?(?: then| after that| afterwards)?"
     r"(?: (?:turn|switch|put|bring) (?:it|them))?(?: back| again)* (?:on|off|open|closed)(?: again)?$"
 )
+# "…, I'm on the phone" gives a reason.
+_REMARK_ENDS = pattern(r"(?:,|,? because|,? since|,? cause) (?:i|we|he|she|they|it|there|my|our|that)(?:'\w+)? [^,]+$")
+_ASKS_MORE = pattern(rf"\b(?:{ACTIONS}|stays?|remains?|only|not|don'?t|except|if|when|unless)\b|\b(?:on|off)$")
+_LONGER = (
+    (pattern(r"\bfor (?:just |only |about )*(?:another|the next|the coming) (?=hour|minute|second|day)"), "for a "),
+    (
+        pattern(r"\bfor (?:(?:another|just|only|about|around|roughly|maybe|say|a good|the next|up to|at most) )+"),
+        "for ",
+    ),
+)
 _ONLY_FOR = pattern(r",?(?: but)?(?: only| just) (?=for \w)")
 
 MAX_COMMAND_CHARS = 200
@@ -118,6 +128,7 @@ class Clauses:
     when: str = ""
     for_s: int | None = None
     length: str = ""
+    back: str = ""
     problem: str = ""
     relative: RelativeChange | None = None
     request: ConditionalRequest | None = None
@@ -145,6 +156,8 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
     if len(words) > MAX_COMMAND_CHARS:
         return Clauses(text)
     words = _ENDS.sub("", _FILLER.sub("", words))
+    if (remark := _REMARK_ENDS.search(words)) and not _ASKS_MORE.search(remark[0]):
+        words = words[: remark.start()]
     request = split_condition(words)
     if request and not _TIMED_THINGS.search(f"{request.condition} {request.command}"):
         return _conditional(text, request, now, sun_times)
@@ -152,6 +165,8 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
         return Clauses(text, problem=_NO_CONDITIONS)
     if _TIMED_THINGS.search(words):
         return Clauses(text)
+    for form, plain in _LONGER:
+        words = form.sub(plain, words)
     words = _ONLY_FOR.sub(" ", _AND_BACK.sub(r"\g<length>", words))
     time = split_time(words, now, sun_times or SunTimes())
     is_time = time.in_s is not None or bool(time.schedule)  # "after ten minutes turn off …"

@@ -15,10 +15,12 @@ from edgevox.home.alarms.time_phrasing import moment_phrase, repeat_phrase, sun_
 from edgevox.home.alarms.timers import MAX_TIMER_S
 from edgevox.home.clauses.imperative import as_imperative, runs_for
 from edgevox.home.entities import HomeError
-from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, POLITE, pattern
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
-_LEADING_STARTS = _TIME_STARTS | {form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")}
+_LEADING_STARTS = _TIME_STARTS | {
+    form for day in (*WEEKDAYS, "morning", "evening", "night") for form in (day.casefold(), f"{day.casefold()}s")
+}
 _MIDDLE_STARTS = word_set("in at after tomorrow tonight every each")
 # What follows a time in the middle of a command.
 _GOES_ON = pattern(rf"^(?:the|my|our|all|on|off|open|closed|shut|{ACTIONS})\b")
@@ -52,6 +54,11 @@ _SUN_SPELLINGS = tuple(
         (r"(?<=until )", ""),
         (r"(?<=till )", ""),
     )
+)
+# "When it's half ten" is a time of day; "when it's ten degrees" is not.
+_CLOCK_SHOWS = pattern(
+    r"\b(?:when|once|as soon as) (?:it(?:'s| is| gets to| turns| strikes)|the clock (?:strikes|says|shows|hits)) "
+    rf"(?=(?:half|quarter|noon|midnight|{NUMBER})\b(?!.*\b(?:degrees?|percent)\b))"
 )
 _BARE_VALUE = pattern(
     rf"^{POLITE}(?:set|dim|put|lower|raise|make(?! sure)|run|keep)\b(?!.*\b(?:to|on|off|by|percent)\b)"
@@ -108,12 +115,12 @@ def names_sun(text: str) -> bool:
 def _with_sun_times(text: str) -> str:
     for form, spelled in _SUN_SPELLINGS:
         text = form.sub(spelled, text)
-    return text
+    return _CLOCK_SHOWS.sub("at ", text)
 
 
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
-    text = _with_sun_times(text)
+    said_text, text = text, _with_sun_times(text)
     if waited := _WAIT.match(text):
         text = f"{waited['command']} in {waited['length']}" if _parsed(f"in {waited['length']}", now) else text
     if OTHER_REPEAT.search(text):
@@ -134,7 +141,7 @@ def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     for form in _VAGUE:
         if (vague := form.match(text)) and as_imperative(vague["command"]):
             return TimeClause(as_imperative(vague["command"]), problem=_WHAT_TIME)
-    return TimeClause(text)
+    return TimeClause(said_text)
 
 
 def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, int, str] | None:

@@ -93,6 +93,10 @@ _PLANS = (
         r"lock|unlock)$"
     ),
 )
+_ANYTHING_PLANNED = pattern(
+    r"^(?:have you(?: got)?|do you have|is there|did you|are there|have we(?: got)?) (?:anything|something|any \w+|stuff|"
+    r"things) (?:scheduled|planned|lined up|set up|coming up)(?: (?:for|about|with) (?P<about>.+?))?(?: please)?$"
+)
 _LEFT = (
     pattern(
         r"^how (?:long|much time|much longer|many minutes) (?:has|have|does|do|is|are) (?P<name>.+?) (?:got |"
@@ -122,6 +126,10 @@ _REVERSED = {
 _REPEATED_ALARM = pattern(
     rf"^{POLITE}(?P<days>(?:every|each|on|weekdays|weekends|daily)\b.*?),? (?:wake (?:me|us)(?: up)?|(?:set |i need |"
     rf"i want )?an? alarm(?: goes off| rings)?) (?P<time>(?:at|for)\b.+?){_END}"
+)
+_ALARM_AT = pattern(
+    rf"^{POLITE}(?:(?:wake|get) (?:me|us) up|wake (?:me|us)|(?:set |i need |i want )?(?:an? |my )?alarm(?: (?:to )?(?:go off|"
+    rf"ring))?) (?P<time>(?:at|for|every|on)\b.+?){_END}"
 )
 _SEVERAL_TIMERS = pattern(
     rf"^{POLITE}(?:(?:set|start|make|create|run|give me) )?(?:me )?(?:two|three|four|2|3|4|some|several)? ?timers"
@@ -153,7 +161,8 @@ _CANCEL_DOING = pattern(rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}{_DROP} {GERU
 _TAKE_BACK = pattern(
     r"^(?:(?:oh|no|wait|actually|hm+|sorry|well|ah|on second thoughts?|please|just|then)[, ]+)*(?:"
     r"(?:don'?t|do not)(?: do (?:it|that)| bother(?: with (?:it|that))?)?|"
-    r"(?:never ?mind|forget|scrap|scratch|drop|cancel|undo|skip|strike)(?: about)?(?: (?:it|that))?|call (?:it|that) off|"
+    r"(?:never ?mind|forget|scrap|scratch|drop|cancel|undo|skip|strike)(?: about)?(?: (?:it|that))?|"
+    r"call (?:it|that) off|"
     r"i(?:'ve| have)? changed my mind(?: about that)?|"
     r"(?:leave|keep) (?P<left>it|them|that|(?:the|my|our) [\w' ]+?) (?:on|off|open|closed|shut|locked|unlocked|running|"
     r"alone|be|as (?:it is|they are))|"
@@ -161,11 +170,13 @@ _TAKE_BACK = pattern(
     r"locked|unlocked|running))?)(?: (?:after all|then|please|instead|thanks|anyway|now|tonight|today))*$"
 )
 # Another time for something that is set: "push my alarm back to half eight", "make it an hour later".
+_MOVED = r"(?:moved|changed|shifted|pushed|brought|rescheduled|postponed|delayed|set)"
+_PASSIVE = pattern(rf"^(?:can|could|should|may) (?P<which>(?:the|my|our) .+?) be {_MOVED} (?P<rest>.+)$")
 _MOVE = pattern(
     r"^(?:(?:oh|no|wait|actually|sorry|well|hey|so)[, ]+)*"
     rf"{POLITE}(?:move|change|shift|push|bring|reschedule|make|put|postpone|delay|adjust|switch|set(?=.* instead\b)|"
     r"i (?:want|need|'d like)(?=.* to be\b)) "
-    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder)s?)|it|that|this)(?P<rest> .+?)"
+    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder|wake[- ]up(?: call)?)s?)|it|that|this)(?P<rest> .+?)"
     rf"(?: instead| rather)?{_END}"
 )
 _TIME_WORDS = frozenset({"to", "for", "until", "till", "at", "be"})
@@ -177,7 +188,9 @@ _RINGING = pattern(r"\b(?:timers?|alarms?|reminders?)\b")
 _CUT = pattern(r"^['’]\w")
 _AND = pattern(r",? and (?:then |another |one )?|, ")
 
-_NO_NAME = frozenset({"the", "my", "our", "that", "this", "to", "for", "about", "of", "from", "me"})
+_NO_NAME = frozenset(
+    {"the", "my", "our", "that", "this", "to", "for", "about", "of", "from", "me", "wake", "up", "call"}
+)
 _TIMER_TOOLS = frozenset(
     {"start_timer", "increase_timer", "decrease_timer", "pause_timer", "unpause_timer", "timer_status"}
 )
@@ -273,16 +286,17 @@ class TimerRules(Hook):
 
     def _repeated_alarm(self, text: str) -> ToolCall | None:
         """ "Every Tuesday and Thursday wake me at 5:30", of which the model takes the days for a name."""
-        if not (found := _REPEATED_ALARM.match(text)):
+        found = _REPEATED_ALARM.match(text)
+        if not found and not (found := _ALARM_AT.match(text)):
             return None
-        said = f"{found['days']} {found['time']}"
+        said = f"{found.groupdict().get('days') or ''} {found['time']}".strip()
         return tool_call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
 
     # --- scheduled commands
 
     def _about_plans(self, text: str) -> ToolCall | None:
         """ "What is scheduled for tonight", "when does the TV go off", if something is."""
-        for form in _PLANS:
+        for form in (*_PLANS, _ANYTHING_PLANNED):
             if not (found := form.match(text)) or not self._scheduled.all():
                 continue
             about = found.groupdict().get("about") or ""
@@ -364,7 +378,7 @@ class TimerRules(Hook):
 
     def _moved(self, text: str, last_calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
         """Replace an alarm, a reminder or a scheduled command by the same one at another time."""
-        if not (said := _MOVE.match(text)):
+        if not (said := _MOVE.match(_PASSIVE.sub(r"move \g<which> \g<rest>", text))):
             return ()
         words, now = said["rest"].split(), self._alarms.now()
         for start in range(-1, len(words)):
@@ -396,7 +410,9 @@ class TimerRules(Hook):
             is_set = any(call.name in ("set_alarm", "set_reminder") for call in last_calls)
             there = self._alarms.latest()[:1] if is_set else ()
         else:
-            there = self._called(said["kind"].casefold(), f"{said['which']} {about}")
+            there = self._called(
+                "reminder" if said["kind"].casefold() == "reminder" else "alarm", f"{said['which']} {about}"
+            )
         if len(there) != 1 or there[0].sun:
             return ()
         alarm, meant = there[0], there[0].meant(self._alarms.zone)

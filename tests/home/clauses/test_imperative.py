@@ -76,3 +76,16 @@ async def test_a_command_whose_condition_is_false_now_is_not_run(bench: Bench) -
     talk = Talk(bench)
     assert (await talk.say("if the garage door's open close it")).reply.startswith("The garage door is not open")
     assert not talk.model.requests
+
+
+async def test_a_value_for_a_while_is_set_back_to_the_one_before(bench: Bench) -> None:
+    await Talk(bench, ("climate_set_temperature", {"name": "thermostat", "temperature": 23})).say(
+        "heating up to 23 just for the next hour"
+    )
+    [timer] = bench.timers.all()
+    assert (timer.command, timer.length_s) == ("set the thermostat to 21", 3600)
+
+
+async def test_a_remark_after_a_command_does_not_hide_its_time(bench: Bench) -> None:
+    await Talk(bench).say("turn the kitchen light off at ten pm, I'm off to bed")
+    assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
