@@ -94,7 +94,8 @@ _PLANS = (
     ),
 )
 _ANYTHING_PLANNED = pattern(
-    r"^(?:have you(?: got)?|do you have|is there|did you|are there|have we(?: got)?) (?:anything|something|any \w+|stuff|"
+    r"^(?:have you(?: got)?|do you have|is there|did you|are there|have we(?: got)?) (?:anything|something|any \w+|"
+    r"stuff|"
     r"things) (?:scheduled|planned|lined up|set up|coming up)(?: (?:for|about|with) (?P<about>.+?))?(?: please)?$"
 )
 _LEFT = (
@@ -128,7 +129,8 @@ _REPEATED_ALARM = pattern(
     rf"i want )?an? alarm(?: goes off| rings)?) (?P<time>(?:at|for)\b.+?){_END}"
 )
 _ALARM_AT = pattern(
-    rf"^{POLITE}(?:(?:wake|get) (?:me|us) up|wake (?:me|us)|(?:set |i need |i want )?(?:an? |my )?alarm(?: (?:to )?(?:go off|"
+    rf"^{POLITE}(?:(?:wake|get) (?:me|us) up|wake (?:me|us)|(?:set |i need |i want )?(?:an? |my )?alarm"
+    r"(?: (?:to )?(?:go off|"
     rf"ring))?) (?P<time>(?:at|for|every|on)\b.+?){_END}"
 )
 _SEVERAL_TIMERS = pattern(
@@ -166,7 +168,8 @@ _TAKE_BACK = pattern(
     r"i(?:'ve| have)? changed my mind(?: about that)?|"
     r"(?:leave|keep) (?P<left>it|them|that|(?:the|my|our) [\w' ]+?) (?:on|off|open|closed|shut|locked|unlocked|running|"
     r"alone|be|as (?:it is|they are))|"
-    r"(?P<stays>it|they|that|(?:the|my|our) [\w' ]+?) (?:can|may|should|must)(?: just)? stay(?: (?:on|off|open|closed|shut|"
+    r"(?P<stays>it|they|that|(?:the|my|our) [\w' ]+?) (?:can|may|should|must)(?: just)? stay"
+    r"(?: (?:on|off|open|closed|shut|"
     r"locked|unlocked|running))?)(?: (?:after all|then|please|instead|thanks|anyway|now|tonight|today))*$"
 )
 # Another time for something that is set: "push my alarm back to half eight", "make it an hour later".
@@ -176,7 +179,8 @@ _MOVE = pattern(
     r"^(?:(?:oh|no|wait|actually|sorry|well|hey|so)[, ]+)*"
     rf"{POLITE}(?:move|change|shift|push|bring|reschedule|make|put|postpone|delay|adjust|switch|set(?=.* instead\b)|"
     r"i (?:want|need|'d like)(?=.* to be\b)) "
-    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder|wake[- ]up(?: call)?)s?)|it|that|this)(?P<rest> .+?)"
+    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder|wake[- ]up(?: call)?)s?)|it|that|this)"
+    r"(?P<rest> .+?)"
     rf"(?: instead| rather)?{_END}"
 )
 _TIME_WORDS = frozenset({"to", "for", "until", "till", "at", "be"})

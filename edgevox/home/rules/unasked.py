@@ -55,7 +55,7 @@ _NOTHING = pattern(
     rf"|(?:nothing|none of (?:it|them|the [\w' ]+)) (?:(?:is|are) to|should|must|may|shall|gets?|needs? to|has to)"
     rf"(?: be)? (?:{_PARTICIPLE}|{_VERB})\b.*"
     rf"|i (?:don'?t|do not) want (?:anything|any of (?:it|them)|(?:the|my|our|any) [\w' ]+?) {_PARTICIPLE}\b[\w ]*"
-    r"|(?:don'?t|do not|stop|quit) (?:mess|fiddle|interfere|messing|fiddling|meddle|meddling|play around)(?: around)? with\b.*"
+    r"|(?:don'?t|do not|stop|quit) (?:mess|fiddle|interfere|messing|fiddling|meddle|meddling)(?: around)? with\b.*"
     rf"|(?:nobody|no ?one|i never) (?:asked|told) you to {_VERB}\b.*"
     rf"|(?:you(?:'re| are)|it(?:'s| is)) not (?:supposed |allowed |meant )?to {_VERB}\b.*"
     r"|not (?:the|my|our) [\w' ]+"
