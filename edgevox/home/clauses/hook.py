@@ -335,7 +335,8 @@ def _way_back(call: ToolCall, intent: ResolvedIntent) -> str:
         (entity,) = intent.entities
         value = entity.attributes.get(slot)
         is_on = entity.state != "off"
-        return f"set {the(entity)} to {number(value)}" if is_on and isinstance(value, int | float) else ""
+        what = the(str(json.loads(call.arguments).get("name") or entity.name))
+        return f"set {what} to {number(value)}" if is_on and isinstance(value, int | float) else ""
     by_domain = _UNDO.get(call.name, {"": ""})
     verbs = {by_domain.get(entity.domain, by_domain[""]) for entity in intent.entities}
     verb = verbs.pop() if len(verbs) == 1 and intent.answer is None else ""

@@ -138,15 +138,16 @@ _STARTS_ROBOT = pattern(r"^(?:start|run|stop|pause) (?P<target>.+)$")
 _IN_AREA = pattern(r"^(?P<name>.+?) (?:in|on) (?:the |my |our )?(?P<area>[\w' ]+)$")
 # The tools take "on" for open and locked.
 _TURNS_ON = frozenset({"on", "open", "raise", "lock"})
-_DOMAINS = {"lock": ("lock",), "unlock": ("lock",)}
+_DOMAINS: dict[str, tuple[str, ...]] = {"lock": ("lock",), "unlock": ("lock",)}
 _COVERS = ("cover", "valve")
 _ROBOTS = {"vacuum": "vacuum_start", "lawn_mower": "lawn_mower_start_mowing"}
 
 
 def plain_call(command: str, house: House) -> ToolCall | None:
     """The call of "turn off the tv" or "open the blinds in the kitchen"; None if a word of it is not of this home."""
+    domains: tuple[str, ...] = ()
     if said := _SWITCHES.match(command):
-        state, target, domains = (said["first"] or said["last"]).casefold(), said["one"] or said["two"], ()
+        state, target = (said["first"] or said["last"]).casefold(), said["one"] or said["two"]
     elif said := _OPENS.match(command):
         state, target = said["verb"].casefold(), said["target"]
         domains = _DOMAINS.get(state, _COVERS)

@@ -11,7 +11,7 @@ from edgevox.home.clauses.conditions import ConditionalRequest, split_condition
 from edgevox.home.clauses.imperative import as_imperative
 from edgevox.home.clauses.relative import RelativeChange
 from edgevox.home.clauses.times import split_length, split_time
-from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, POLITE, pattern
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 
 _POLITE_START = pattern(rf"^{POLITE}")
 _ENDS_IN_STATE = pattern(r" (?:on|off)$")
@@ -87,6 +87,12 @@ _CONDITION_LEADS = pattern(
     rf"^(?:only )?{_CONDITION_WORDS} (?!{_NO_CONDITION}\b|(?:is|are|was|were|did|do|does|will|has|have|can|should)\b)"
     rf".+?[, ](?:then |please )*{ACTIONS}\b"
 )
+# Conditions and spans of time that are not read, after a command of any form.
+_UNREAD = pattern(
+    rf"{_CONDITION.pattern}|\b(?:(?:for )?as long as|not before|no earlier than|while|during|by the time)\b|"
+    rf"\bbetween {NUMBER} and {NUMBER}\b|\bfrom {NUMBER} (?:till|until)\b"
+)
+_TWO_TIMES = pattern(rf"\b(?:in|at) (?:an? |half )?(?:{NUMBER}|hour)\b.* and\b|\band (?:then )?(?:back )?(?:on|off)$")
 _NO_CONDITIONS = "I cannot act on a condition, so I left everything as it is."
 _WHICH_STAY = "Which ones should stay as they are? Say it with except, please."
 _ONE_AT_A_TIME = "Please tell me that in two sentences, so that I get it right."
@@ -179,6 +185,10 @@ def parse_clauses(text: str, now: datetime, sun_times: SunTimes | None = None) -
     for step in (_without_length, _without_time, _without_exception, _without_length, _without_time):
         if not clauses.problem:
             clauses = step(clauses, now, sun_times)
+    if clauses.is_plain and (unread := _UNREAD.search(words)) and as_imperative(words[: unread.start()]):
+        return Clauses(text, problem=_NO_CONDITIONS)  # "tv off once the news is over"
+    if (clauses.in_s is not None or clauses.schedule) and _TWO_TIMES.search(clauses.command):
+        return Clauses(text, problem=_ONE_AT_A_TIME)
     if not (
         LEADS_WITH_ACTION.match(clauses.command)
         or _ENDS_IN_STATE.search(clauses.command)

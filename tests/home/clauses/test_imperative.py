@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from edgevox.home.clauses.imperative import as_imperative
+from edgevox.home.clauses.parser import parse_clauses
 from tests.home.conftest import Bench
 from tests.home.talk import Talk
+
+NOW = datetime(2026, 3, 11, 10, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +94,16 @@ async def test_a_value_for_a_while_is_set_back_to_the_one_before(bench: Bench) -
 async def test_a_remark_after_a_command_does_not_hide_its_time(bench: Bench) -> None:
     await Talk(bench).say("turn the kitchen light off at ten pm, I'm off to bed")
     assert [timer.command for timer in bench.timers.all()] == ["turn the kitchen light off"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tv off once the news is over",
+        "turn the fan on between two and three",
+        "turn the fan on for as long as it's hot",
+        "turn on the tv in ten minutes and turn it off in an hour",
+    ],
+)
+def test_a_clause_that_is_not_read_refuses_the_command(text: str) -> None:
+    assert parse_clauses(text, NOW).problem
