@@ -65,6 +65,8 @@ def run_timer(timers: Timers, tool: str, arguments: Mapping[str, Any], caller: C
         case "cancel_timer":
             timer = _only(timers, tool, arguments)
             timers.cancel(timer)
+            if timer.command:
+                return sentence(f"cancelled: {brief(timer.command)}")
             return sentence(f"the {timer.called} is cancelled")
         case "pause_timer":
             timer = timers.pause(_only(timers, tool, arguments))

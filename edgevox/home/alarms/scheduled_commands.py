@@ -38,7 +38,7 @@ _ALREADY = "That is so already; I will wait for the next time."
 NOTHING = "Nothing is scheduled."
 _SWITCHED = frozenset({"on", "off", "out"})
 _TURNING = frozenset({"turn", "switch", "shut", "power", "put", "cut", "kill"})
-_SAME_ACTS = {"shut": "close"}
+_SAME_ACTS = {"shut": "close", "switch": "turn"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,9 @@ _PARTS: dict[str, Part] = {
     "in the evening": "evening", "evening": "evening", "at night": "night", "in the night": "night",
     "night": "night",
 }  # fmt: skip
+_PLURAL_PARTS: dict[str, Part] = {
+    "mornings": "morning", "afternoons": "afternoon", "evenings": "evening", "nights": "night",
+}  # fmt: skip
 _SUN_EVENTS: dict[str, SunEvent] = {"sunset": "sunset", "sunrise": "sunrise", "dawn": "dawn", "dusk": "dusk"}
 _FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "exactly", "please", "from")
 _MAX_CHARS = 120
@@ -109,6 +112,10 @@ class _Reader:
         if name := words.take(*_REPEATS):
             self._repeat = _REPEATS[name]
             return True
+        words.take("in the")
+        if name := words.take(*_PLURAL_PARTS):
+            self._repeat, self._part = _EVERY_DAY, _PLURAL_PARTS[name]
+            return True
         if not words.take("every single", "every", "each"):
             first = words.take_from(_PLURAL_DAYS)
             return first is not None and self._repeats_on(first)
@@ -156,6 +163,9 @@ class _Reader:
             return True
         if self._weekday is not None:
             raise InvalidTime("One day at a time, please, or say every.")
+        if name := self._words.take(*_PLURAL_PARTS):  # "sunday evenings"
+            self._repeat, self._part = (day,), _PLURAL_PARTS[name]
+            return True
         self._weekday = day
         self._next_week = self._next_week or which == "next"
         return True

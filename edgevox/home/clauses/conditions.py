@@ -47,7 +47,8 @@ _VERBS: tuple[tuple[str, str, str, str], ...] = (
     (r"unlocks|gets unlocked|is unlocked", "unlocked", "is unlocked", "unlocked"),
     (r"locks|gets locked|is locked", "locked", "is locked", "locked"),
     (
-        r"(?:is|are|has|have|gets) (?:all )?(?:done|finished|ready|complete|completed|over)|finish(?:es|ed)?|ends|"
+        r"(?:is|are|has|have|gets) (?:all )?(?:done|finished|ready|complete|completed|over|"
+        r"through)(?: \w+ing)?|finish(?:es|ed)?(?: \w+ing)?|ends|(?:has|have) stopped|"
         r"stops(?: running)?|(?:is|are) (?:no longer|not) running",
         DONE, "is done", "done",
     ),
@@ -117,6 +118,58 @@ _WEATHER_WORDS = pattern(
 )
 
 
+# --- what is so now
+
+_SHORT_IS = pattern(
+    r"(?<=\w)'s (?=(?:still |all )?(?:done|finished|ready|over|through|open|closed|shut|on|off|locked|unlocked|running|"
+    r"playing|out|home)\b)"
+)
+_OUT = r"out|outside|mowing|cleaning|hoovering|vacuuming"
+_NOW = rf"(?P<state>on|off|open|closed|shut|locked|unlocked|running|playing|{_OUT})"
+_HAPPENS = rf"(?:{ACTIONS}|send|bring|call)\b"
+_STATE_FIRST = pattern(
+    r"^(?:if|in case|should) (?P<thing>(?:the|my|our|any(?: of the)?) [\w' ]+?) (?:is|are|be|happens to be)?"
+    rf"(?: ?still| ?be| ?currently)* ?{_NOW}(?P<place> (?:in|on|at) (?:the|my|our) [\w']+(?: room)?)?"
+    rf"(?: right now| now)?,? (?:then |please )*(?P<command>{_HAPPENS}.+)$"
+)
+_STATE_LAST = pattern(
+    rf"^{POLITE}(?P<command>{_HAPPENS}.+?),? (?:but )?(?:only )?(?:if|in case) "
+    rf"(?P<thing>it|they|(?:the|my|our) [\w' ]+?)(?:'s| is|'re| are)"
+    rf"(?: still| currently)? {_NOW}(?: right now| now)?$"
+)
+_ANY = pattern(r"^any(?: of the)? ")
+_OBJECT = pattern(r"\b(?:it|them)\b")
+_OF_COMMAND = pattern(r"\b(?P<thing>(?:the|my|our) (?:(?!(?:on|off|up|down|in|to|back)\b)[\w']+ ?)+)")
+
+
+@dataclass(frozen=True, slots=True)
+class StateCondition:
+    """A command for a thing that is in a state now; `is_out` of a robot that is not docked."""
+
+    thing: str
+    state: str
+    command: str
+
+    @property
+    def is_out(self) -> bool:
+        return self.state in _OUT.split("|")
+
+
+def split_state_condition(text: str) -> StateCondition | None:
+    """ "If the tv is on, switch it off" and "close the garage if it's open"; None for any other text."""
+    words = _SHORT_IS.sub(" is ", " ".join(text.replace("’", "'").split()).strip(" .!?"))
+    if said := _STATE_FIRST.match(words):
+        thing = _ANY.sub("the ", said["thing"])
+        plural = "s" if thing != said["thing"] and not thing.endswith("s") else ""
+        thing = f"{thing}{plural}{said['place'] or ''}"
+        return StateCondition(thing, said["state"].casefold(), _OBJECT.sub(thing, said["command"]))
+    if said := _STATE_LAST.match(words):
+        named = said["thing"] if said["thing"].casefold() not in ("it", "they") else ""
+        thing = named or next((found["thing"] for found in _OF_COMMAND.finditer(said["command"])), "")
+        return StateCondition(thing.strip(), said["state"].casefold(), said["command"]) if thing else None
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ConditionalRequest:
     """What to do when a condition becomes true: run `command`, remind of `task`, or tell, if both are ""."""
@@ -129,7 +182,7 @@ class ConditionalRequest:
 
 def split_condition(text: str) -> ConditionalRequest | None:
     """Separate a request from its condition; None for a sentence that has none of a form that is known."""
-    return next(filter(None, map(_request, _splits(text))), None)
+    return next(filter(None, map(_request, _splits(_SHORT_IS.sub(" is ", text)))), None)
 
 
 def _splits(text: str) -> Iterator[dict[str, str | None]]:
@@ -278,6 +331,8 @@ def _limit(found: re.Match[str], text: str, house: House) -> Condition:
 
 def _measuring(said: str, house: House) -> Entity:
     found = _WEATHER_WORDS.match(said.strip())
+    if found is None and find_place(house, said.strip()):  # "the bedroom gets warmer than 24 degrees"
+        found = _WEATHER_WORDS.match(f"it in {said.strip()}")
     if found is None:
         entities = find_entities(house, Slots(name=re.sub(r"^(?:the|my|our) ", "", said.strip())), ())
         measuring = tuple(entity for entity in entities if measured(entity) is not None)

@@ -16,7 +16,7 @@ from functools import cache
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
-from edgevox.core.hooks import Answer, Calls, Deny, Hook, Run, ToolOutcome
+from edgevox.core.hooks import Answer, Calls, Deny, Hook, Parts, Run, ToolOutcome
 from edgevox.core.languages import duration, listed
 from edgevox.core.types import ChatRequest, ToolCall
 from edgevox.core.words import normalized_words
@@ -25,18 +25,21 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.scheduled_commands import WATCH
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Condition, WatchKind
-from edgevox.home.clauses.conditions import ConditionalRequest, resolve_condition
+from edgevox.home.clauses.conditions import ConditionalRequest, resolve_condition, split_state_condition
+from edgevox.home.clauses.imperative import as_imperative, plain_call
 from edgevox.home.clauses.parser import MAX_COMMAND_CHARS, REST_OF, SECOND_ACTION, Clauses, parse_clauses
 from edgevox.home.clauses.relative import parse_relative
-from edgevox.home.clauses.times import NAMES_SUN, OTHER_REPEAT
+from edgevox.home.clauses.times import OTHER_REPEAT, names_sun
 from edgevox.home.entities import HomeError, House
-from edgevox.home.grammar import POLITE, pattern, tool_call
+from edgevox.home.grammar import POLITE, found, pattern, tool_call, without_article
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.quantities import STEP, stepped
 from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
-from edgevox.home.phrasing import brief, sentence, the
+from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, sentence, the
 from edgevox.home.resolve import labels
+from edgevox.home.resolve.fuzzy import is_plural
 from edgevox.home.resolve.target_resolver import excepted_entities
+from edgevox.tools import Speech
 from edgevox.tools.executor import ToolExecutor
 
 _STOP = pattern(rf"^{POLITE}stop\b")
@@ -77,14 +80,17 @@ class CommandClauses(Hook):
         self._timers = timers
         self._alarms = alarms
 
-    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+    async def on_run_start(self, run: Run) -> Answer | Calls | Parts | None:
+        with suppress(HomeError, StateError):
+            if decision := self._if_now(run.text):
+                return decision
         clauses = parse_clauses(run.text, self._alarms.now(), self._alarms.sun_times)
         if (request := clauses.request) and not clauses.problem:
             clauses = self._with_condition(clauses, request)
             if clauses.condition and not request.command:
                 return Calls((_watch_call("", clauses.condition, request),))
         # The tool of a plugin may know what the home does not.
-        is_certain = clauses.request or NAMES_SUN.search(run.text) or OTHER_REPEAT.search(run.text)
+        is_certain = clauses.request or names_sun(run.text) or OTHER_REPEAT.search(run.text)
         if clauses.problem and is_certain and not self._has_others(self._executor.registry.names):
             return Answer(clauses.problem)
         if REST_OF in clauses.command:
@@ -93,7 +99,42 @@ class CommandClauses(Hook):
         if not (clauses.problem or len(run.text) > MAX_COMMAND_CHARS or SECOND_ACTION.search(clauses.command)):
             clauses = replace(clauses, relative=parse_relative(clauses.command))
         run.notes[self.name] = clauses
-        return None
+        return None if clauses.problem or clauses.relative or clauses.request else self._without_model(run, clauses)
+
+    def _if_now(self, text: str) -> Answer | Parts | None:
+        """ "Close the garage if it's open": the command where that is so now, else an answer."""
+        if not (said := split_state_condition(text)):
+            return None
+        name, _, place = without_article(said.thing).partition(" in ")
+        area = {"area": without_article(place)} if place else {}
+        entities = found("get_state", self._house(), name=name, **area)
+        fitting = [entity for entity in entities if said.is_out or knows_state(entity, said.state)]
+        if not fitting or (len({entity.name for entity in fitting}) > 1 and not is_plural(name)):
+            return None
+        if said.is_out:
+            is_so = any(entity.state not in ("docked", "off") for entity in fitting)
+        else:
+            is_so = any(is_in_state(entity, said.state) for entity in fitting)
+        if is_so:
+            return Parts((said.command,))
+        what = the(fitting[0]) if len(fitting) == 1 else said.thing
+        return Answer(sentence(f"{what} {is_are(name)} not {said.state}, so I left everything as it is"))
+
+    def _without_model(self, run: Run, clauses: Clauses) -> Calls | None:
+        """Make or schedule a plain command that has a clause, if all its words are of this home."""
+        if clauses.is_plain or self._has_others(self._executor.registry.names):
+            return None
+        try:
+            call = plain_call(as_imperative(clauses.command), self._house())
+        except (HomeError, StateError):
+            return None
+        if call is None:
+            return None
+        if clauses.in_s is None and not clauses.schedule:
+            return Calls((call,))
+        asks_then = self._executor.needs_confirmation(call)
+        run.notes[self.name] = replace(clauses, is_scheduled=True, asks_then=asks_then)
+        return Calls((_scheduling_call(clauses),))
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         clauses = self._clauses(run)
@@ -133,6 +174,8 @@ class CommandClauses(Hook):
                 clauses, is_scheduled=True, asks_then=self._executor.needs_confirmation(call)
             )
             return _scheduling_call(clauses)
+        if clauses.for_s is not None and not clauses.back:
+            run.notes[self.name] = replace(clauses, back=_way_back(call, intent))
         return call if call is not made else None
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
@@ -145,8 +188,8 @@ class CommandClauses(Hook):
             return None
         if clauses.problem:
             return Answer(clauses.problem)
-        intent = self._intent(call) if clauses.for_s is not None and not outcome.is_error else None
-        if clauses.for_s is None or intent is None or not (back := _way_back(call, intent)):
+        back = clauses.back
+        if clauses.for_s is None or outcome.is_error or not back:
             return None
         run.notes[self.name] = replace(clauses, for_s=None)
         try:
@@ -247,7 +290,7 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
     if clauses.relative and call.name != clauses.relative.quantity.tool:
         return _WHAT_TO_CHANGE
     if clauses.in_s is not None or clauses.schedule:
-        return str(intent.answer or "")
+        return intent.answer.text if isinstance(intent.answer, Speech) else str(intent.answer or "")
     return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
 
 
@@ -282,8 +325,18 @@ _UNDO = {
 }
 
 
+# The attribute that the opposite command restores.
+_RESTORED = {"climate_set_temperature": "temperature", "light_set": "brightness", "set_position": "position"}
+
+
 def _way_back(call: ToolCall, intent: ResolvedIntent) -> str:
-    """The command that undoes a call, or ""."""
+    """The command that undoes a call, or ""; of a value the one before the call."""
+    if (slot := _RESTORED.get(call.name)) and len(intent.entities) == 1 and intent.answer is None:
+        (entity,) = intent.entities
+        value = entity.attributes.get(slot)
+        is_on = entity.state != "off"
+        what = the(str(json.loads(call.arguments).get("name") or entity.name))
+        return f"set {what} to {number(value)}" if is_on and isinstance(value, int | float) else ""
     by_domain = _UNDO.get(call.name, {"": ""})
     verbs = {by_domain.get(entity.domain, by_domain[""]) for entity in intent.entities}
     verb = verbs.pop() if len(verbs) == 1 and intent.answer is None else ""

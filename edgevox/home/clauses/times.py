@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,11 +13,17 @@ from edgevox.home.alarms.time_expression import PastTime, TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import moment_phrase, repeat_phrase, sun_phrase
 from edgevox.home.alarms.timers import MAX_TIMER_S
+from edgevox.home.clauses.imperative import as_imperative, runs_for
 from edgevox.home.entities import HomeError
 from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
-_LEADING_STARTS = _TIME_STARTS | {form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")}
+_LEADING_STARTS = _TIME_STARTS | {
+    form for day in (*WEEKDAYS, "morning", "evening", "night") for form in (day.casefold(), f"{day.casefold()}s")
+}
+_MIDDLE_STARTS = word_set("in at after tomorrow tonight every each")
+# What follows a time in the middle of a command.
+_GOES_ON = pattern(rf"^(?:the|my|our|all|on|off|open|closed|shut|{ACTIONS})\b")
 _LATER = pattern(r"\blater$")
 _FROM_NOW = pattern(r"\b(?:from now|later)$")
 _ARTICLES = word_set("the my our all a an")
@@ -33,7 +38,31 @@ OTHER_REPEAT = pattern(
     r"\b(?:every|each) (?:other|second|third|few|couple of|\d+|two|three|four|five|six) (?:day|night|week|evening|"
     r"morning|\w+day)s?\b|\b(?:hourly|monthly|once an? (?:hour|month))\b"
 )
-_BARE_VALUE = pattern(rf"^{POLITE}(?:set|dim|put|lower|raise|make|run|keep)\b(?!.*\b(?:to|on|off|by|percent)\b)")
+_SUN_SETS = r"(?:sun (?:goes|is|has gone) down|sun (?:sets|has set)|light goes)"
+_SUN_RISES = r"(?:sun (?:comes|is|has come|goes) up|sun (?:rises|has risen))"
+_DARK = r"it(?:'s| is| gets| has got(?:ten)?| becomes| starts getting)(?: too| really)? dark(?: out(?:side)?)?"
+_LIGHT = r"it(?:'s| is| gets| becomes)(?: day)? ?light(?: out(?:side)?)?"
+_AT = r"(?:at the (?:time|moment) (?:that )?|when|once|as soon as|the moment|by the time|at)"
+_SUN_SPELLINGS = tuple(
+    (pattern(rf"\b{start}(?:the )?{event}\b"), f"{time}{name}")
+    for event, name in ((_SUN_SETS, "sunset"), (_SUN_RISES, "sunrise"), (_DARK, "dusk"), (_LIGHT, "dawn"))
+    for start, time in (
+        (r"(?:whenever|every time|each time|every day when) ", "every day at "),
+        (rf"{_AT} ", "at "),
+        (r"(?<=before )", ""),
+        (r"(?<=after )", ""),
+        (r"(?<=until )", ""),
+        (r"(?<=till )", ""),
+    )
+)
+# "When it's half ten" is a time of day; "when it's ten degrees" is not.
+_CLOCK_SHOWS = pattern(
+    r"\b(?:when|once|as soon as) (?:it(?:'s| is| gets to| turns| strikes)|the clock (?:strikes|says|shows|hits)) "
+    rf"(?=(?:half|quarter|noon|midnight|{NUMBER})\b(?!.*\b(?:degrees?|percent)\b))"
+)
+_BARE_VALUE = pattern(
+    rf"^{POLITE}(?:set|dim|put|lower|raise|make(?! sure)|run|keep)\b(?!.*\b(?:to|on|off|by|percent)\b)"
+)
 _HAS_UNIT = pattern(r"\b(?:am|pm|a\.m|p\.m|o'clock|noon|midnight|half|quarter|past|minutes?|hours?)\b|\d:\d")
 
 # "by ten" after these is an amount.
@@ -46,38 +75,11 @@ _SOME_TIME = (
     r"(?:a (?:bit|little) )?later(?: on)?|soon|in a (?:little |short )?(?:bit|while))"
     r"(?: today| tonight| tomorrow| this (?:morning|afternoon|evening|week))?"
 )
-_VAGUE = pattern(
-    rf"^(?:(?P<first>{POLITE}{ACTIONS}\b.+?),? {_SOME_TIME}|{_SOME_TIME},? (?P<last>{POLITE}{ACTIONS}\b.+))$"
-)
+_VAGUE = (pattern(rf"^(?P<command>.+?),? {_SOME_TIME}$"), pattern(rf"^{_SOME_TIME},? (?P<command>.+)$"))
 _WAIT = pattern(
     rf"^{POLITE}(?:give it|wait(?: for)?|leave it|allow) (?:another )?(?P<length>.+?),? (?:and then|and|then|"
     rf"before you) "
     rf"(?P<command>{ACTIONS}\b.+)$"
-)
-
-# Commands without a verb, which are read as such only beside a time: "the garage light should go off".
-_THING = r"(?P<thing>(?:all |the |my |our )*[\w'-]+(?: [\w'-]+){0,3}?)"
-_NOT_IN_THING = word_set(
-    "i we you he she it they this that what who there to not is are was were be been am has have had will would can "
-    "could should must go goes went come comes came get gets got move moves moved carry hold hang add play say ask"
-)
-_SHOULD = r"(?:should|must|shall|has to|have to|needs to|need to|ought to|is to|are to)"
-_SETTABLE = (
-    r"(?=.*\b(?:lights?|lighting|lamps?|bulbs?|brightness|heat(?:ing|er)|thermostat|radiator|temperature|fans?|blinds?|"
-    r"curtains?|shades?|shutters?|volume)\b)"
-)
-_VERBLESS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (
-        pattern(rf"^{_THING} {_SHOULD} (?:go|be|turn|switch|come|be (?:turned|switched)) (?P<state>on|off)$"),
-        r"turn \g<state> \g<thing>",
-    ),
-    (pattern(rf"^{_THING} {_SHOULD} (?P<verb>open|close|shut|start|stop|lock|unlock)$"), r"\g<verb> \g<thing>"),
-    (pattern(rf"^{_THING} (?P<state>on|off)(?: please)?$"), r"turn \g<state> \g<thing>"),
-    (
-        pattern(rf"^{_SETTABLE}{_THING} (?:to|at) (?P<value>{NUMBER}(?: ?(?:%|percent|degrees?))?)(?: please)?$"),
-        r"set \g<thing> to \g<value>",
-    ),
-    (pattern(r"^(?P<thing>(?:the |all )*lights?) out(?P<place> in .+)?$"), r"turn off the lights\g<place>"),
 )
 
 # The half of the day of a repeated hour without am or pm, by what is done.
@@ -105,8 +107,20 @@ class TimeClause:
     problem: str = ""
 
 
+def names_sun(text: str) -> bool:
+    """Whether a text names a time of the sun, also in words such as "when it gets dark"."""
+    return NAMES_SUN.search(_with_sun_times(text)) is not None
+
+
+def _with_sun_times(text: str) -> str:
+    for form, spelled in _SUN_SPELLINGS:
+        text = form.sub(spelled, text)
+    return _CLOCK_SHOWS.sub("at ", text)
+
+
 def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
     """The command without the time at its end, at its beginning, or at both: "every evening close the blinds at 8"."""
+    said_text, text = text, _with_sun_times(text)
     if waited := _WAIT.match(text):
         text = f"{waited['command']} in {waited['length']}" if _parsed(f"in {waited['length']}", now) else text
     if OTHER_REPEAT.search(text):
@@ -115,6 +129,8 @@ def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
         if NAMES_SUN.search(text):
             return _split_sun_time(text, now, sun_times)
         for command, said, expression in _times(text, now):
+            if not as_imperative(command) and any(as_imperative(rest) for rest, _, _ in _times(text, now)):
+                continue
             for rest, more in _splits(command, _TIME_STARTS):
                 both = _parsed(f"{more} {said}", now) if LEADS_WITH_ACTION.match(rest) and _parsed(more, now) else None
                 if both and both.has_time:
@@ -122,8 +138,10 @@ def split_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
             return _clause(command, said, expression, now, sun_times)
     except (PastTime, NoLocation) as error:
         return TimeClause(text, problem=error.message)
-    vague = _VAGUE.match(text)
-    return TimeClause(vague["first"] or vague["last"], problem=_WHAT_TIME) if vague else TimeClause(text)
+    for form in _VAGUE:
+        if (vague := form.match(text)) and as_imperative(vague["command"]):
+            return TimeClause(as_imperative(vague["command"]), problem=_WHAT_TIME)
+    return TimeClause(said_text)
 
 
 def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, int, str] | None:
@@ -139,7 +157,7 @@ def split_length(text: str, now: datetime, sun_times: SunTimes) -> tuple[str, in
             continue
         if expression.in_s is None if first.casefold() == "for" else not expression.has_time:
             continue  # "for the night"
-        return _with_verb(command) or command, seconds_until(when, now), said
+        return runs_for(command) or as_imperative(command) or command, seconds_until(when, now), said
     return None
 
 
@@ -148,21 +166,24 @@ def seconds_until(when: When, now: datetime) -> int:
 
 
 def _times(text: str, now: datetime) -> Iterator[tuple[str, str, TimeExpression]]:
-    for command, said in _splits(text, _TIME_STARTS):
+    ends = tuple(_splits(text, _TIME_STARTS))
+    for place, (command, said) in enumerate((*ends, *_middles(text))):
         first = said.split()[0].casefold()
         value_verb = {"at": _BARE_VALUE, "by": _STEP_VERB}.get(first)
         if value_verb and value_verb.match(command) and not _HAS_UNIT.search(said):
             continue  # "set the thermostat at twenty", "raise the lamp by ten"
         if (expression := _parsed(_LATER.sub("from now", said.removeprefix("after ")), now)) is None:
             continue
+        if place >= len(ends) and not (expression.has_time and _HAS_UNIT.search(said)):
+            continue  # "light at twenty five percent"
         if first == "for" and (expression.in_s is not None or not expression.has_time):
             continue  # a length, or "for the night"
         yield command, said, expression
 
 
 def _split_sun_time(text: str, now: datetime, sun_times: SunTimes) -> TimeClause:
-    for command, said in _splits(text, None):
-        if LEADS_WITH_ACTION.match(command) and (expression := _parsed(said, now)) and expression.sun:
+    for command, said in (*_splits(text, None), *_middles(text)):
+        if as_imperative(command) and (expression := _parsed(said, now)) and expression.sun:
             return _clause(command, said, expression, now, sun_times)
     sun_times.location()
     return TimeClause(text, problem=_WHICH_SUN_TIME)
@@ -177,14 +198,16 @@ def _parsed(said: str, now: datetime) -> TimeExpression | None:
 
 
 def _clause(command: str, said: str, expression: TimeExpression, now: datetime, sun_times: SunTimes) -> TimeClause:
-    """Raises PastTime and NoLocation."""
-    command = _with_verb(command) or command
+    command = as_imperative(command) or command
     if not expression.has_time:
         return TimeClause(command, problem=_WHAT_TIME)
     if expression.repeat and (half := _half_of_day(command, expression)):
         said = f"{said} {half}"
         expression = parse_time(said, now)
-    when = expression.when(now, "schedule", sun_times)
+    try:
+        when = expression.when(now, "schedule", sun_times)
+    except (PastTime, NoLocation) as error:
+        return TimeClause(command, problem=error.message)
     in_s = seconds_until(when, now)
     if when.repeat:
         at = sun_phrase(when.sun, when.repeat) if when.sun else f"at {repeat_phrase(when.at, when.repeat)}"
@@ -209,23 +232,29 @@ def _splits(text: str, starts: Collection[str] | None) -> Iterator[tuple[str, st
         if (is_start or (starts is _TIME_STARTS and _FROM_NOW.search(text))) and not is_other:
             yield " ".join(words[:start]).rstrip(","), " ".join(words[start:])
     for end in range(len(words) - 1, 0, -1):
-        command, said = " ".join(words[end:]), " ".join(words[:end]).rstrip(",")
+        command, said = " ".join(words[end:]), " ".join(words[:end]).rstrip(",:")
         may_lead = starts is None or plain[0] in starts or (starts is _TIME_STARTS and _may_lead(said))
-        if may_lead and plain[end - 1] not in _ARTICLES and (LEADS_WITH_ACTION.match(command) or _with_verb(command)):
+        if may_lead and plain[end - 1] not in _ARTICLES and as_imperative(command):
             yield command, said
 
 
+def _middles(text: str) -> Iterator[tuple[str, str]]:
+    """Every way to take words out of the middle, the longest first: "turn the lamp in ten minutes off"."""
+    words, plain = text.split(), text.casefold().split()
+    for start in range(1, len(words) - 1):
+        if plain[start] not in _MIDDLE_STARTS:
+            continue
+        for end in range(len(words) - 1, start + 1, -1):
+            if not _GOES_ON.match(" ".join(words[end:])):
+                continue
+            command = f"{' '.join(words[:start]).rstrip(',')} {' '.join(words[end:])}"
+            if as_imperative(command):
+                yield command, " ".join(words[start:end]).rstrip(",")
+
+
 def _may_lead(said: str) -> bool:
-    return said.split()[0].casefold().rstrip(",") in _LEADING_STARTS or _FROM_NOW.search(said) is not None
-
-
-def _with_verb(command: str) -> str:
-    """A command that was said without its verb, with it; "" for any other text."""
-    for form, verb in _VERBLESS:
-        if (found := form.match(command)) and not LEADS_WITH_ACTION.match(command):
-            is_thing = _NOT_IN_THING.isdisjoint(found["thing"].casefold().split())
-            return found.expand(verb) if is_thing else ""
-    return ""
+    starts = said.split()[0].casefold().rstrip(",:") in _LEADING_STARTS
+    return starts or any(form.search(said) for form in (_FROM_NOW, _HAS_UNIT))
 
 
 def _half_of_day(command: str, expression: TimeExpression) -> str:

@@ -16,7 +16,8 @@ from edgevox.core.hooks import Calls, Hook, Parts, Run
 from edgevox.core.types import ChatRequest
 from edgevox.core.words import normalized_words, word_set
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.clauses.parser import parse_clauses
+from edgevox.home.alarms.time_parser import parse_time
+from edgevox.home.clauses.parser import Clauses, parse_clauses
 from edgevox.home.clauses.parts import corrected, is_taken_back, split_commands
 from edgevox.home.entities import HomeError, House
 from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, found, pattern, tool_call
@@ -370,11 +371,20 @@ class PlainWording(Hook):
             return [f"set an alarm for {both[which]}" for which in ("first", "second")]
         parts = split_commands(text, house)
         # A time, a condition or an exception may concern all commands of a sentence.
-        is_plain = len(parts) > 1 and (self._is_plain(text) or all(map(self._is_plain, parts)))
+        if len(parts) < 2 or self._clauses(text).excepted or any(map(self._is_time, parts)):
+            return ()
+        is_plain = self._clauses(text).is_plain or all(self._clauses(part).is_plain for part in parts)
         return parts if is_plain else ()
 
-    def _is_plain(self, text: str) -> bool:
-        return parse_clauses(text, self._alarms.now(), self._alarms.sun_times).is_plain
+    def _is_time(self, text: str) -> bool:
+        try:
+            parse_time(text, self._alarms.now())
+        except HomeError:
+            return False
+        return True
+
+    def _clauses(self, text: str) -> Clauses:
+        return parse_clauses(text, self._alarms.now(), self._alarms.sun_times)
 
     async def before_llm(self, run: Run, request: ChatRequest) -> ChatRequest | None:
         note = run.notes.get(self.name)

@@ -187,7 +187,7 @@ def corrected_clock(text: str, last: TurnEffects, alarms: Alarms) -> ToolCall | 
         case "set_alarm" | "set_reminder":
             known = {alarm.id for alarm in last.clocks.alarms}
             new = [alarm for alarm in last.clocks_after.alarms if alarm.id not in known]
-            when = _moment(said, new[0], alarms) if len(new) == 1 else ""
+            when = moved_time(said, new[0], alarms) if len(new) == 1 else ""
             return tool_call(effect.call.name, **{**effect.arguments, "time": when}) if when else None
         case _:
             return None
@@ -201,7 +201,7 @@ def _timer_for(effect: Effect, said: str, now: datetime) -> ToolCall | None:
     return tool_call(effect.call.name, **kept, **length_slots(expression.in_s))
 
 
-def _moment(said: str, alarm: Alarm, alarms: Alarms) -> str:
+def moved_time(said: str, alarm: Alarm, alarms: Alarms) -> str:
     """The new time as the tool reads it: what was not said stays as it was; "" if there is none."""
     now = alarms.now()
     if alarm.repeat or alarm.sun:

@@ -86,6 +86,30 @@ _REMOVE = (pattern(rf"^(?:remove|delete|take|erase|drop|strike) (?P<items>.+?)(?
 _AND = re.compile(r"\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+plus\s+)\s*")
 
 
+_ALL_BUT = pattern(
+    r"^(?P<clear>.+?)[,.]? (?:except(?: for)?|but not|but|apart from|other than|only|just|and)"
+    r"(?: (?:leave|keep|not|for))? (?:only )?(?:the |my |our )?(?P<kept>.+?)"
+    r"(?: (?:on|in|there|it|the list|(?:can |may |should )?(?:stays?|remains?)))*$"
+)
+
+
+async def _cleared_but(text: str, house: House, items: Items) -> Calls:
+    """Remove all items but those that are to stay: "clear the shopping list, only the milk stays"."""
+    said = _ALL_BUT.match(text)
+    form = next(filter(None, (form.match(said["clear"]) for form in _CLEAR)), None) if said else None
+    slots = _named(form["list"], house) if form else None
+    lists = found("list_get_items", house, **slots) if slots else ()
+    if not said or not slots or len(lists) != 1:
+        return ()
+    lines = [item.text for item in await items(lists[0].id)]
+    wanted = [normalized_words(without_article(part)) for part in _AND.split(said["kept"]) if part.strip()]
+    kept = [find_by_words(words, lines, normalized_words) for words in wanted]
+    if not all(kept):
+        return ()
+    stays = {line for group in kept for line in group}
+    return tuple(tool_call("list_remove_item", item=line, **slots) for line in lines if line not in stays)
+
+
 async def parse(text: str, house: House, items: Items) -> Calls:
     """The calls of a request, or none. Raises HomeError when the items of a list cannot be read."""
     if _NOT_A_LIST.search(text):
@@ -108,6 +132,8 @@ async def parse(text: str, house: House, items: Items) -> Calls:
     for form in _CLEAR:
         if (said := form.match(text)) and (slots := _named(said["list"], house)):
             return (tool_call("list_clear", **slots),)
+    if calls := await _cleared_but(text, house, items):
+        return calls
     for form in _CREATE:
         if said := form.match(text):
             name = said["name"].strip()

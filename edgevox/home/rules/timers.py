@@ -7,23 +7,29 @@ and "don't turn off the lights at ten" are about scheduled commands, of which th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 from typing import ClassVar
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Calls, Hook, Run
 from edgevox.core.types import Message, ToolCall
 from edgevox.core.words import WEEKDAYS
-from edgevox.home.alarms.alarm_handlers import TIMER_ID, label_words
-from edgevox.home.alarms.alarms import Alarms
+from edgevox.home.alarms.alarm_handlers import RUNS, TIMER_ID, label_words, length_slots
+from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
+from edgevox.home.alarms.time_phrasing import days_phrase, moment_phrase
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
-from edgevox.home.clauses.times import split_time
+from edgevox.home.clauses.imperative import GERUND, from_gerund
+from edgevox.home.clauses.times import seconds_until, split_time
 from edgevox.home.entities import HomeError
 from edgevox.home.grammar import ACTIONS, POLITE, pattern, tool_call
+from edgevox.home.references.calls import moved_time
+from edgevox.home.resolve.fuzzy import find_by_words
 
 _END = r"(?: please| again| now| for me)*$"
 _IT = r"(?:it|that|that one|this one|the timer|that timer|this timer|my timer)"
@@ -45,7 +51,7 @@ _RESUME = pattern(rf"^{POLITE}(?:resume|continue|unpause|restart) {_IT}{_END}")
 _CANCEL = pattern(rf"^{POLITE}(?:cancel|delete|remove|stop|end) {_IT}{_END}")
 _RENAME = pattern(
     rf"^{POLITE}(?:rename (?P<which>{_IT}|(?:the |my )?.+? timer) (?:to|as)|(?:call|name) (?P<it>{_IT})) "
-    rf"(?!(?:a|off|back|the|my|him|her|them|me|on|in|at) )(?:the )?(?P<name>[\w' -]{{2,40}}?)(?: timer)?{_END}"
+    rf"(?!(?:a|off|back|the|my|him|her|them|me|on|in|at)\b)(?:the )?(?P<name>[\w' -]{{2,40}}?)(?: timer)?{_END}"
 )
 _ALL = pattern(
     rf"^{POLITE}(?:cancel|delete|remove|clear|erase|dismiss|get rid of|turn off|stop|kill) "
@@ -88,6 +94,11 @@ _PLANS = (
         r"lock|unlock)$"
     ),
 )
+_ANYTHING_PLANNED = pattern(
+    r"^(?:have you(?: got)?|do you have|is there|did you|are there|have we(?: got)?) (?:anything|something|any \w+|"
+    r"stuff|"
+    r"things) (?:scheduled|planned|lined up|set up|coming up)(?: (?:for|about|with) (?P<about>.+?))?(?: please)?$"
+)
 _LEFT = (
     pattern(
         r"^how (?:long|much time|much longer|many minutes) (?:has|have|does|do|is|are) (?P<name>.+?) (?:got |"
@@ -118,6 +129,11 @@ _REPEATED_ALARM = pattern(
     rf"^{POLITE}(?P<days>(?:every|each|on|weekdays|weekends|daily)\b.*?),? (?:wake (?:me|us)(?: up)?|(?:set |i need |"
     rf"i want )?an? alarm(?: goes off| rings)?) (?P<time>(?:at|for)\b.+?){_END}"
 )
+_ALARM_AT = pattern(
+    rf"^{POLITE}(?:(?:wake|get) (?:me|us) up|wake (?:me|us)|(?:set |i need |i want )?(?:an? |my )?alarm"
+    r"(?: (?:to )?(?:go off|"
+    rf"ring))?) (?P<time>(?:at|for|every|on)\b.+?){_END}"
+)
 _SEVERAL_TIMERS = pattern(
     rf"^{POLITE}(?:(?:set|start|make|create|run|give me) )?(?:me )?(?:two|three|four|2|3|4|some|several)? ?timers"
     rf"(?:,? please)?[,:]? (?:one )?(?P<each>.+)$"
@@ -127,11 +143,15 @@ _EACH_TIMER = pattern(
 )
 _UNIT = pattern(r"\b(?:seconds?|minutes?|hours?|mins?|secs?)\b")
 _OWN_CALENDAR = pattern(r"\bmy schedule\b")
+_DROP = (
+    r"(?:(?:cancel|forget|never ?mind|scrap|skip|drop|call off|don't bother|do not bother)(?: about| with)?|"
+    r"i(?:'ve| have)? changed my mind about)"
+)
 _DO_NOT = pattern(
     rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:don't|do not|don’t|no need to|never mind about|"
-    rf"you (?:don't|do not) (?:need|have) to|you needn't|stop|cancel|no longer) "
+    rf"(?:you|we) (?:don't|do not) (?:need|have) to|you needn't|stop|no longer|no more|{_DROP}) "
     rf"(?P<command>(?:to )?(?:{ACTIONS}|tell(?:ing)? me|let(?:ting)? me know|notify(?:ing)? me|remind(?:ing)? me|"
-    r"(?:turn|switch|clos|open|lock|unlock|dimm|start|stopp|sett)ing|watch(?:ing)?)\b.+?)(?: any ?more| after all)?"
+    rf"{GERUND}|watch(?:ing)?)\b.+?)(?: any ?more| after all)?"
     rf"{_END}"
 )
 _TELLING = pattern(
@@ -139,15 +159,45 @@ _TELLING = pattern(
     r"(?: when(?:ever)?| if| every time| to| about)? (?P<rest>.+)$"
 )
 # Never left to the model, which would do it: "cancel turning off the TV".
-_CANCEL_DOING = pattern(rf"^{POLITE}cancel \w+ing\b")
+_CANCEL_DOING = pattern(rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}{_DROP} {GERUND}")
+# After something was set: "actually don't", "call it off", "on second thoughts leave the tv on".
+_TAKE_BACK = pattern(
+    r"^(?:(?:oh|no|wait|actually|hm+|sorry|well|ah|on second thoughts?|please|just|then)[, ]+)*(?:"
+    r"(?:don'?t|do not)(?: do (?:it|that)| bother(?: with (?:it|that))?)?|"
+    r"(?:never ?mind|forget|scrap|scratch|drop|cancel|undo|skip|strike)(?: about)?(?: (?:it|that))?|"
+    r"call (?:it|that) off|"
+    r"i(?:'ve| have)? changed my mind(?: about that)?|"
+    r"(?:leave|keep) (?P<left>it|them|that|(?:the|my|our) [\w' ]+?) (?:on|off|open|closed|shut|locked|unlocked|running|"
+    r"alone|be|as (?:it is|they are))|"
+    r"(?P<stays>it|they|that|(?:the|my|our) [\w' ]+?) (?:can|may|should|must)(?: just)? stay"
+    r"(?: (?:on|off|open|closed|shut|"
+    r"locked|unlocked|running))?)(?: (?:after all|then|please|instead|thanks|anyway|now|tonight|today))*$"
+)
+# Another time for something that is set: "push my alarm back to half eight", "make it an hour later".
+_MOVED = r"(?:moved|changed|shifted|pushed|brought|rescheduled|postponed|delayed|set)"
+_PASSIVE = pattern(rf"^(?:can|could|should|may) (?P<which>(?:the|my|our) .+?) be {_MOVED} (?P<rest>.+)$")
+_MOVE = pattern(
+    r"^(?:(?:oh|no|wait|actually|sorry|well|hey|so)[, ]+)*"
+    rf"{POLITE}(?:move|change|shift|push|bring|reschedule|make|put|postpone|delay|adjust|switch|set(?=.* instead\b)|"
+    r"i (?:want|need|'d like)(?=.* to be\b)) "
+    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder|wake[- ]up(?: call)?)s?)|it|that|this)"
+    r"(?P<rest> .+?)"
+    rf"(?: instead| rather)?{_END}"
+)
+_TIME_WORDS = frozenset({"to", "for", "until", "till", "at", "be"})
+_BY = pattern(
+    r"^(?P<back>(?:back|forwards?|up|on|out|off|ahead) )?(?:by )?(?P<length>.+?)(?P<later> later| earlier| sooner)?$"
+)
+_EARLIER = pattern(r"\b(?:forwards?|up|ahead|earlier|sooner)\b")
 _RINGING = pattern(r"\b(?:timers?|alarms?|reminders?)\b")
 _DAY = rf"(?:tomorrow|tonight|today|at|this|next|every|{'|'.join(WEEKDAYS)})"
 _PARTICLE = pattern(rf"^ (in|up|off|out|down|over|back|away|around)(?= {_DAY}\b)")
 _CUT = pattern(r"^['’]\w")
 _AND = pattern(r",? and (?:then |another |one )?|, ")
-_ING = pattern(r"^(?P<stem>clos|open|unlock|lock|turn|switch|start|dim|stop|set)(?:[mpt])?ing\b")
-_STEMS = {"clos": "close"}
 
+_NO_NAME = frozenset(
+    {"the", "my", "our", "that", "this", "to", "for", "about", "of", "from", "me", "wake", "up", "call"}
+)
 _TIMER_TOOLS = frozenset(
     {"start_timer", "increase_timer", "decrease_timer", "pause_timer", "unpause_timer", "timer_status"}
 )
@@ -170,7 +220,10 @@ class TimerRules(Hook):
             if timers := self._several_timers(text):
                 return Calls(timers)
             rules = (self._about_all, self._about_schedules, self._about_plans, self._about_named, self._repeated_alarm)
-            call = next(filter(None, (rule(text) for rule in rules)), None) or self._about_it(text, run)
+            last_calls = _last_calls(run.past())
+            if moved := self._moved(text, last_calls):
+                return Calls(moved)
+            call = next(filter(None, (rule(text) for rule in rules)), None) or self._about_it(text, last_calls)
             return Calls((call,)) if call else None
         return None
 
@@ -243,16 +296,17 @@ class TimerRules(Hook):
 
     def _repeated_alarm(self, text: str) -> ToolCall | None:
         """ "Every Tuesday and Thursday wake me at 5:30", of which the model takes the days for a name."""
-        if not (found := _REPEATED_ALARM.match(text)):
+        found = _REPEATED_ALARM.match(text)
+        if not found and not (found := _ALARM_AT.match(text)):
             return None
-        said = f"{found['days']} {found['time']}"
+        said = f"{found.groupdict().get('days') or ''} {found['time']}".strip()
         return tool_call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
 
     # --- scheduled commands
 
     def _about_plans(self, text: str) -> ToolCall | None:
         """ "What is scheduled for tonight", "when does the TV go off", if something is."""
-        for form in _PLANS:
+        for form in (*_PLANS, _ANYTHING_PLANNED):
             if not (found := form.match(text)) or not self._scheduled.all():
                 continue
             about = found.groupdict().get("about") or ""
@@ -296,15 +350,15 @@ class TimerRules(Hook):
         """What shall not be done, as the stored command says it."""
         if telling := _TELLING.match(command):
             return telling["rest"]
-        command = _ING.sub(lambda found: _STEMS.get(found["stem"], found["stem"]), command)
-        return split_time(command, self._alarms.now(), self._alarms.sun_times).command
+        return split_time(from_gerund(command) or command, self._alarms.now(), self._alarms.sun_times).command
 
     # --- the timer that was talked about
 
-    def _about_it(self, text: str, run: Run) -> ToolCall | None:
-        last_calls = _last_calls(run.past())
+    def _about_it(self, text: str, last_calls: Sequence[ToolCall]) -> ToolCall | None:
         if _CANCEL.match(text) and (call := self._cancel_last(last_calls)):
             return call
+        if (said := _TAKE_BACK.match(text)) and self._is_about(said["left"] or said["stays"], last_calls):
+            return self._cancel_last(last_calls)
         timer_id = self._timer_id(last_calls)
         if found := _RENAME.match(text):
             which = label_words(found["which"] or "")
@@ -320,6 +374,79 @@ class TimerRules(Hook):
         if _PAUSE.match(text):
             return tool_call("pause_timer", **{TIMER_ID: timer_id})
         return tool_call("unpause_timer", **{TIMER_ID: timer_id}) if _RESUME.match(text) else None
+
+    def _is_about(self, thing: str | None, last_calls: Sequence[ToolCall]) -> bool:
+        """Whether what stays as it is belongs to the command that was just scheduled."""
+        arguments = [json.loads(call.arguments) for call in last_calls]
+        commands = [
+            str(one.get("conversation_command") or (one.get(RUNS) and one.get("task")) or "") for one in arguments
+        ]
+        if not thing:
+            return True
+        words = set(label_words(thing)) - {"it", "them", "they", "that"}
+        return any(command and words <= set(label_words(command)) for command in commands)
+
+    def _moved(self, text: str, last_calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """Replace an alarm, a reminder or a scheduled command by the same one at another time."""
+        if not (said := _MOVE.match(_PASSIVE.sub(r"move \g<which> \g<rest>", text))):
+            return ()
+        words, now = said["rest"].split(), self._alarms.now()
+        for start in range(-1, len(words)):
+            if start >= 0 and words[start].casefold() not in _TIME_WORDS:
+                continue
+            when = " ".join(words[start + 1 :])
+            with suppress(HomeError):
+                if parse_time(when, now).has_time:
+                    about = " ".join(words[: max(start, 0)])
+                    return self._set_again(said, about, when, 0, last_calls)
+        by = _BY.match(said["rest"].strip())
+        if by and (by["back"] or by["later"]) and (length := self._length(by["length"])):
+            seconds = -length["seconds"] if _EARLIER.search(said["rest"]) else length["seconds"]
+            return self._set_again(said, "", "", seconds, last_calls)
+        return ()
+
+    def _set_again(
+        self, said: re.Match[str], about: str, when: str, by_s: int, last_calls: Sequence[ToolCall]
+    ) -> tuple[ToolCall, ...]:
+        """The calls that cancel the one that is meant and set it at the new time; none if it is not clear."""
+        now = self._alarms.now()
+        if said["which"] is None:
+            timer = next((one for one in self._timers.all() if one.id == self._timer_id(last_calls)), None)
+            if timer and timer.command:
+                at = parse_time(when, now).when(now, "schedule") if when else None
+                in_s = seconds_until(at, now) if at else round(self._timers.remaining_s(timer)) + by_s
+                again = tool_call("start_timer", **length_slots(in_s), conversation_command=timer.command)
+                return (tool_call("cancel_timer", **{TIMER_ID: timer.id}), again) if in_s > 0 else ()
+            is_set = any(call.name in ("set_alarm", "set_reminder") for call in last_calls)
+            there = self._alarms.latest()[:1] if is_set else ()
+        else:
+            there = self._called(
+                "reminder" if said["kind"].casefold() == "reminder" else "alarm", f"{said['which']} {about}"
+            )
+        if len(there) != 1 or there[0].sun:
+            return ()
+        alarm, meant = there[0], there[0].meant(self._alarms.zone)
+        time = moved_time(when, alarm, self._alarms) if when else moment_phrase(meant + timedelta(seconds=by_s), now)
+        time = time or f"{when} {days_phrase(alarm.repeat) if alarm.repeat else ''}"
+        parse_time(time, now).when(now, alarm.kind)
+        slots = {"name": alarm.label} if alarm.kind == "alarm" and alarm.label else {}
+        slots |= {"task": alarm.label} if alarm.kind != "alarm" else {}
+        runs = {RUNS: True} if alarm.kind == "schedule" else {}
+        again = tool_call("set_alarm" if alarm.kind == "alarm" else "set_reminder", time=time, **slots, **runs)
+        return (tool_call("cancel_alarm", **{TIMER_ID: alarm.id}), again)
+
+    def _called(self, kind: str, name: str) -> Sequence[Alarm]:
+        """The alarms or reminders of that name, or for that time: "the seven o'clock alarm"."""
+        there = [alarm for alarm in self._alarms.all() if alarm.kind == kind]
+        words = tuple(word for word in label_words(name) if word not in _NO_NAME)
+        if not words or (len(there) == 1 and not there[0].label):
+            return there
+        if named := find_by_words(words, there, lambda alarm: label_words(alarm.label)):
+            return named
+        with suppress(HomeError):
+            at = parse_time(" ".join(words), self._alarms.now())
+            return [alarm for alarm in there if at.shows(alarm.meant(self._alarms.zone))]
+        return ()
 
     def _timer_id(self, last_calls: Sequence[ToolCall]) -> str:
         """The timer that the last turn was about, or ""."""

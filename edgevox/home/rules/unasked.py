@@ -47,6 +47,21 @@ _FORBIDS = pattern(
     rf"|\b(?:(?:don'?t|do not) bother|avoid|refrain from|no(?: more)?) {_GERUND}\b"
     rf"|\b(?:(?:is|are|was) (?:not|never) to|(?:must|should|may|shall|can){_NOT}) (?:ever )?be {_PARTICIPLE}\b"
 )
+# "Hands off the thermostat", "turn nothing off", "no, not the radio", "nobody asked you to turn it off"
+_NOTHING = pattern(
+    r"^(?:(?:oh|no|hey|please|and|so|wait|just)[, ]+)*(?:"
+    r"(?:keep your |get your )?(?:hands|paws|fingers) off\b.*"
+    rf"|{_VERB} (?:on |off |up |down )?(?:nothing|no (?!more|longer)\w+|none)\b.*"
+    rf"|(?:nothing|none of (?:it|them|the [\w' ]+)) (?:(?:is|are) to|should|must|may|shall|gets?|needs? to|has to)"
+    rf"(?: be)? (?:{_PARTICIPLE}|{_VERB})\b.*"
+    rf"|i (?:don'?t|do not) want (?:anything|any of (?:it|them)|(?:the|my|our|any) [\w' ]+?) {_PARTICIPLE}\b[\w ]*"
+    r"|(?:don'?t|do not|stop|quit) (?:mess|fiddle|interfere|messing|fiddling|meddle|meddling)(?: around)? with\b.*"
+    rf"|(?:nobody|no ?one|i never) (?:asked|told) you to {_VERB}\b.*"
+    rf"|(?:you(?:'re| are)|it(?:'s| is)) not (?:supposed |allowed |meant )?to {_VERB}\b.*"
+    r"|not (?:the|my|our) [\w' ]+"
+    r"|(?:the|my|our) [\w' ]+?[,.]? no[,.]? not (?:the|my|our|that)\b[\w' ]*"
+    r")$"
+)
 _NO_NEED = pattern(r"^(?:please |no |okay |ok )*(?:there(?:'s| is) )?no need for (?:the|my|our|any|more)\b")
 _STATE = (
     r"(?:on|off|up|down|open|closed|shut|locked|unlocked|running|playing|burning|lit|dark|alone|"
@@ -75,7 +90,8 @@ _AND_THEN = pattern(
 )
 # "Any more" may cancel what is scheduled.
 _EXCEPTS = pattern(
-    r"\b(?:any ?more|after all|except|but|other than|apart from|besides|until|till|unless|anything else)\b"
+    r"\b(?:any ?more|after all|except|but|other than|apart from|besides|until|till|unless|anything else|"
+    r"everything else|the (?:rest|others?))\b"
 )
 _ALARM = pattern(r"\balarms?\b")
 
@@ -109,6 +125,8 @@ def answer_to(text: str) -> str:
     words = _plain(text)
     if _NOT_WANTED.match(words):
         return ASKS
+    if _NOTHING.match(words) and not (_OTHER_SENSE.search(words) or _AND_THEN.search(words)):
+        return LEFT
     if _NO_NEED.match(words) and not (_OTHER_SENSE.search(words) or _ALARM.search(words) or _AND_THEN.search(words)):
         return LEFT
     for form in (_FORBIDS, _LEAVE):

@@ -26,15 +26,15 @@ MINUTE_S = 60
         ("turn off everything but the bedroom lamp", "turn off everything", "the bedroom lamp"),
         ("turn off the lights but leave the desk lamp on", "turn off the lights", "the desk lamp"),
         ("except for the kitchen, turn off all the lights", "turn off all the lights", "the kitchen"),
-        ("everything downstairs except the tv off", "everything downstairs off", "the tv"),
+        ("everything downstairs except the tv off", "turn off everything downstairs", "the tv"),
         ("close the blinds apart from those in the kitchen", "close the blinds", "the kitchen"),
-        ("lights off in the office, but not the desk lamp", "lights off in the office", "the desk lamp"),
-        ("lights out everywhere, just not in the bedroom", "lights out everywhere", "the bedroom"),
+        ("lights off in the office, but not the desk lamp", "turn off lights in the office", "the desk lamp"),
+        ("lights out everywhere, just not in the bedroom", "turn off lights everywhere", "the bedroom"),
         ("turn off all lights bar the desk lamp", "turn off all lights", "the desk lamp"),
         ("turn off the kitchen, only the speaker stays on", "turn off the kitchen", "the speaker"),
         ("turn off all the lamps except the kitchen one", "turn off all the lamps", "the kitchen"),
-        ("heater two off, leave heater one alone", "heater two off", "heater one"),
-        ("blinds down, leave the curtains alone", "blinds down", "the curtains"),
+        ("heater two off, leave heater one alone", "turn off heater two", "heater one"),
+        ("blinds down, leave the curtains alone", "close blinds", "the curtains"),
         ("kill the lights, but my desk lamp can stay", "kill the lights", "my desk lamp"),
     ],
 )
@@ -136,15 +136,15 @@ async def test_an_excepted_room_keeps_its_lights(bench: Bench) -> None:
     talk = Talk(bench, ("turn_off", {"domain": "light"}))
     result = await talk.say("turn off all the lights except the kitchen")
     assert lights_on(bench) == kitchen < before
-    assert talk.model.requests[0].messages[-1].content == "turn off all the lights"
-    assert json.loads(result.calls[0].arguments) == {"domain": "light", "except": "the kitchen"}
+    assert not talk.model.requests
+    assert json.loads(result.calls[0].arguments) == {"name": "lights", "except": "the kitchen"}
 
 
 async def test_the_rest_means_the_kind_of_what_is_left(bench: Bench) -> None:
     await bench.say("turn_on", domain="light")
     talk = Talk(bench, ("turn_off", {"domain": "light"}))
     await talk.say("leave the kitchen light on and turn off the rest")
-    assert talk.model.requests[0].messages[-1].content == "turn off all the lights"
+    assert not talk.model.requests
     assert {name.casefold() for name in lights_on(bench)} == {"kitchen light"}
 
 

@@ -18,7 +18,7 @@ NOW = datetime(2026, 3, 11, 10, 0, tzinfo=UTC)
     [
         ("in five minutes the garage light should go off", "turn off the garage light", 300),
         ("heating to 19 at eleven tonight", "set heating to 19", 13 * 3600),
-        ("lights out in the hallway at 22:30", "turn off the lights in the hallway", 12.5 * 3600),
+        ("lights out in the hallway at 22:30", "turn off lights in the hallway", 12.5 * 3600),
         ("an hour from now, fan on please", "turn on fan", 3600),
         ("give it ten minutes and then turn the tv off", "turn the tv off", 600),
         ("Friday at five in the afternoon, turn on the lamp", "turn on the lamp", 55 * 3600),

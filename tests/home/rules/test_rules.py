@@ -114,6 +114,11 @@ async def test_a_list_is_cleared_after_a_yes(talk: Talk) -> None:
     assert await talk.bench.home.items("todo.shopping_list") == ()
 
 
+async def test_what_shall_stay_on_a_list_is_kept(talk: Talk) -> None:
+    await talk.say("take everything off the shopping list, only the milk stays")
+    assert [item.text for item in await talk.bench.home.items("todo.shopping_list")] == ["milk"]
+
+
 async def test_a_new_list_is_created_and_used(talk: Talk) -> None:
     assert await talk.say("create a list called holiday") == "I made the holiday list."
     assert await talk.bench.say("list_add_item", item="sun cream", name="holiday list") == (

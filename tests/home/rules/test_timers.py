@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from edgevox.agents import AgentResult
@@ -154,3 +156,43 @@ async def test_a_task_that_the_model_cut_inside_a_word_is_completed(bench: Bench
     talk = Talk(bench, ("set_reminder", {"task": "feed next door", "time": "4 pm"}))
     await talk.say("reminder for 4 pm feed next door's cat")
     assert [alarm.label for alarm in bench.alarms.all()] == ["feed next door's cat"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["actually don't", "call it off", "on second thoughts leave the kitchen light on", "the kitchen light can stay on"],
+)
+async def test_a_command_that_was_just_scheduled_is_taken_back(bench: Bench, text: str) -> None:
+    talk = Talk(bench)
+    await talk.say("turn the kitchen light off at ten pm")
+    assert bench.timers.all()
+    await talk.say(text)
+    assert not bench.timers.all()
+
+
+async def test_a_scheduled_command_is_forgotten_by_its_gerund(bench: Bench) -> None:
+    bench.timers.start(3600, command="turn on the kitchen light")
+    await Talk(bench).say("never mind switching the kitchen light on later")
+    assert not bench.timers.all()
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("move my alarm to half seven", "07:30"),
+        ("can you make the alarm eight o'clock instead", "08:00"),
+        ("push my alarm back half an hour", "07:30"),
+    ],
+)
+async def test_an_alarm_is_moved_and_not_set_twice(bench: Bench, text: str, at: str) -> None:
+    tomorrow = bench.alarms.now().replace(tzinfo=None, hour=7, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    bench.alarms.set("alarm", tomorrow)
+    await Talk(bench).say(text)
+    assert [f"{alarm.at:%H:%M}" for alarm in bench.alarms.all()] == [at]
+
+
+async def test_a_reminder_keeps_its_task_when_it_is_moved(bench: Bench) -> None:
+    tomorrow = bench.alarms.now().replace(tzinfo=None, hour=17, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    bench.alarms.set("reminder", tomorrow, label="call mum")
+    await Talk(bench).say("move the reminder to call mum to seven")
+    assert [(alarm.label, f"{alarm.at:%H:%M}") for alarm in bench.alarms.all()] == [("call mum", "19:00")]

@@ -105,3 +105,14 @@ async def test_a_call_for_what_is_only_spoken_of_is_refused(bench: Bench) -> Non
     result = await agent(bench, model).run("the tv went off by itself")
     assert result.reply.startswith("I left everything as it is")
     assert bench.state("media_player.tv") == before != "off"
+
+
+@pytest.mark.parametrize(
+    "text", ["hands off the thermostat", "turn nothing off", "oh the radio, no, not the radio", "open no windows"]
+)
+def test_nothing_is_done_where_only_a_negation_is_said(text: str) -> None:
+    assert answer_to(text) == LEFT
+
+
+def test_an_exception_beside_a_command_forbids_nothing() -> None:
+    assert answer_to("leave the hallway light on, everything else off") == ""
