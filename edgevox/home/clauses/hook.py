@@ -39,7 +39,6 @@ from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, numbe
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import is_plural
 from edgevox.home.resolve.target_resolver import excepted_entities
-from edgevox.tools import Speech
 from edgevox.tools.executor import ToolExecutor
 
 _STOP = pattern(rf"^{POLITE}stop\b")
@@ -290,7 +289,7 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
     if clauses.relative and call.name != clauses.relative.quantity.tool:
         return _WHAT_TO_CHANGE
     if clauses.in_s is not None or clauses.schedule:
-        return intent.answer.text if isinstance(intent.answer, Speech) else str(intent.answer or "")
+        return intent.answer.text if intent.answer else ""
     return _NO_WAY_BACK if clauses.for_s is not None and not _way_back(call, intent) else ""
 
 

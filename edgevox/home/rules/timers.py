@@ -420,9 +420,8 @@ class TimerRules(Hook):
             is_set = any(call.name in ("set_alarm", "set_reminder") for call in last_calls)
             there = self._alarms.latest()[:1] if is_set else ()
         else:
-            there = self._called(
-                "reminder" if said["kind"].casefold() == "reminder" else "alarm", f"{said['which']} {about}"
-            )
+            kind = "reminder" if said["kind"].casefold() == "reminder" else "alarm"
+            there = tuple(self._called(kind, f"{said['which']} {about}"))
         if len(there) != 1 or there[0].sun:
             return ()
         alarm, meant = there[0], there[0].meant(self._alarms.zone)
