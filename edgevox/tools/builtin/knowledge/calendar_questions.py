@@ -228,6 +228,7 @@ def read_calendar_question(text: str, today: date) -> Reading | None:
     question = pattern(r" (?:falls?|lands?|comes?)(?: on)?(?= this year| next year| in \d{4}| this month)").sub(
         "", plain_question(text).replace("in the year ", "in ")
     )
+    question = pattern(r"\ba (week|fortnight) (?:on|come) (?=\w+day\b)").sub(r"a \1 after ", question)
     question = question.removesuffix(" this month") if "fall" in text else question
     if pattern(_NOT_DATES).fullmatch(question):
         return None
@@ -364,6 +365,8 @@ def _days_in(question: str, today: date, *, is_past: bool = False) -> str:
     for count in range(min(_MAX_DAY_WORDS, len(words)), 0, -1):
         for start in range(len(words) - count + 1):
             part = " ".join(words[start : start + count]).strip(" ,")
+            if start and words[start - 1] in ("week", "weeks", "fortnight", "month", "after", "before"):
+                continue  # "a week on Saturday"
             if part not in ("today", "now", "day", "this day") and read_day(part, today, is_past=is_past):
                 return part
     return ""

@@ -198,6 +198,11 @@ _SAME_FORMS = (
     r"(?:is (?:what(?: time)?|when) )?in (?P<to>.+?)(?: time)?",
     r"what(?:'s| is)? (?P<at>.+?(?: [ap]\.?m\.?| o'clock|noon|midnight)) (?P<place>here) in (?P<to>.+?)(?: time)?",
 )
+# The time here is asked for.
+_HERE_FORM = (
+    rf"{_IT_IS} (?P<at>.+?) (?:over )?in (?P<place>.+?),? (?:then )?what(?:'s| is)?(?: the)? time"
+    r"(?: is it| would it be| will it be| is that)?(?: for (?:us|me)| here)?"
+)
 _DIFFERENCE_FORMS = (
     r"(?:what(?:'s| is)?|whats|how (?:much|big|many hours)|find)? ?(?:is )?(?:the |is the )?(?:time|hours?)(?: "
     r"zone)? ?difference (?:is there |is |are )?(?:between|from) "
@@ -237,6 +242,9 @@ def read_clock_question(text: str) -> Reading | None:
         place, to = _place_name(found["place"]), _place_name(found["to"])
         if place and to and place != to:
             return Reading("time_in_place", {"place": to, "at": found["at"], "at_place": place})
+    found = first_match((_HERE_FORM,), question)
+    if found and read_clock(found["at"]) and find_place(found["place"]):
+        return Reading("time_in_place", {"place": HERE, "at": found["at"], "at_place": found["place"]})
     if (found := first_match(_DATE_FORMS, question)) and find_place(found["place"]):
         return Reading("time_in_place", {"place": found["place"], "ask": "date"})
     for form in _TIME_FORMS:
@@ -262,12 +270,36 @@ _OTHER_SUBJECT = (
     r"\b(?:timers?|alarms?|remind\w*|wake|weather|rain\w*|forecast|sun|sunset|sunrise|flights?|trains?|bus|drive|travel|"
     r"get to|arrive|leave|open|close|shops?|news|song|play|movie|film|game|match|meeting|appointment|event|calendar|"
     r"show|party|dinner|lunch|light|lights|lamp|last time|first time|every time|long time|best time|good time|traffic|"
-    r"e?mails?|express|messages?|compared)\b|\d"
+    r"e?mails?|express|messages?|compared|noon in|midnight in|if it)\b|\d"
     rf"|\b(?:{'|'.join(NUMBER_WORDS[2:21])})\b"
 )
 _BEFORE_PLACE = frozenset({"in", "at", "to", "from", "over", "between", "and", "is", "are", "behind", "than"})
 _AFTER_PLACE = frozenset(
-    {"", *["and", "to", "what", "what's", "now", "right", "time", "at", "this", "there", "currently", "just", "is", "or", "than", "here", "from", "so", "how", "already"]}
+    {
+        "",
+        *[
+            "and",
+            "to",
+            "what",
+            "what's",
+            "now",
+            "right",
+            "time",
+            "at",
+            "this",
+            "there",
+            "currently",
+            "just",
+            "is",
+            "or",
+            "than",
+            "here",
+            "from",
+            "so",
+            "how",
+            "already",
+        ],
+    }
 )
 _MAX_PLACE_WORDS = 3
 
