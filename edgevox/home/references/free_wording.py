@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from edgevox.core.words import word_set
-from edgevox.home.grammar import pattern
+from edgevox.home.grammar import LEADS_WITH_ACTION, pattern
 from edgevox.home.references.calls import read_value
 from edgevox.home.references.forms import (
     NO_TARGET,
@@ -31,8 +31,8 @@ _THEM = word_set("them those these they both")
 _FILLERS = word_set(
     "please can could would will you we i i'd want need like to the a an just now then okay ok right so and well oh "
     "hmm um uh er ah actually thanks thank go ahead for me again back straight all bit little with maybe let's "
-    "away may might should be love mate kindly there alright cheers too also as of one ones quickly instead rather even "
-    "still some tiny touch tad notch more much way lot slightly"
+    "away may might should be love mate kindly there alright cheers too also as of one ones quickly instead rather "
+    "even still some tiny touch tad notch more much way lot slightly"
 )
 _VERBS = word_set(
     "turn turned switch switched put set take bring knock get have make drop push crank dial nudge lower raise dim pop "
@@ -49,6 +49,9 @@ _UP = word_set("up higher raise brighten increase")
 _DOWN = word_set("down lower dim decrease reduce")
 _SMALL = word_set("bit little touch tad notch slightly more some")
 _VALUE = pattern(r"\b(?:to|at|on) (?:about |around |like )?(?P<value>(?!the\b|me\b|go\b|you\b)[\w% .-]+)$")
+_COLOUR = pattern(r"\b(?:it|them|that|those|these|both) (?:all )?(?P<value>[a-z]+(?: (?:white|blue|green|red|pink))?)$")
+_END = pattern(r"(?: (?:please|instead|now|then|thanks|for me|will you|would you|mate|love|rather|though))+$")
+_IDIOM = pattern(r"\b(?:knock (?:it|that) off|bring it on|call it off)\b")
 _NEGATED = pattern(
     r"\b(?:not|don't|dont|never|no longer|if|when|unless|until|till|after|before|timer|alarm|remind|every|minutes?|"
     r"hours?|seconds?|o'?clock|tomorrow|tonight|later|why|who|what|what's|did|was|list)\b"
@@ -92,13 +95,14 @@ def read_freely(words: str) -> Form | None:
     if not clauses or len(clauses) > _MAX_CLAUSES:
         return None
     if not _NEGATED.search(words.casefold().replace("what about", "")) or _WAS.search(words.casefold()):
-        found = [form for clause in clauses if (form := _clause(clause)) is not None]
-        if len(found) == 1:
-            return found[0]
+        found = [(clause, form) for clause in clauses if (form := _clause(clause)) is not None]
+        if len(found) == 1 and not any(LEADS_WITH_ACTION.match(clause) for clause in clauses if clause != found[0][0]):
+            return found[0][1]
     return _also(words.casefold())
 
 
 def _clause(clause: str) -> Form | None:
+    clause = _END.sub("", clause)
     tokens = re.findall(r"[\w'%]+", clause)
     said = frozenset(tokens)
     if _WAS.search(clause) and said <= _UNDO_WORDS:
@@ -120,7 +124,10 @@ def _clause(clause: str) -> Form | None:
         return None
     meant: Pronoun = "both" if "both" in said or ("all" in said and said & _THEM) else "them" if said & _THEM else "it"
     rest = said - pronouns
-    if (value := _VALUE.search(clause)) and read_value(value["value"]) is not None:
+    if not tokens or _IDIOM.search(clause):
+        return None
+    value = _VALUE.search(clause) or _COLOUR.search(clause)
+    if value and read_value(value["value"]) is not None:
         before = frozenset(re.findall(r"[\w'%]+", clause[: value.start()])) - pronouns
         is_known = before <= _FILLERS | _VERBS | _UP | _DOWN | {"open", "all", "way"}
         return SetValue(value["value"], meant) if is_known else None

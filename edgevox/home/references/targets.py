@@ -192,7 +192,8 @@ def removed_item(turns: Sequence[TurnEffects], said: str, house: House) -> ToolC
 def names_something(said: str, house: House) -> bool:
     """Whether the words have the whole name of an entity or an area."""
     words = set(normalized_words(said))
-    names = (*(entity.name for entity in house.entities), *(area.name for area in house.areas))
+    names = [name for entity in house.entities for name in (entity.name, *entity.aliases)]
+    names += [area.name for area in house.areas]
     return any(set(normalized_words(name)) <= words for name in names)
 
 

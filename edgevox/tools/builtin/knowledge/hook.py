@@ -46,8 +46,19 @@ _SEARCH = DOCUMENT_TOOLS[0]
 _MAX_QUOTE_CHARS = 300
 
 
+_MAX_LEAD_WORDS = 3
+
+
 def read_question(text: str, now: datetime) -> Reading | None:
     """The call that answers a question without a model; None for any other sentence."""
+    reading = _read_whole(text, now)
+    lead, comma, rest = text.partition(",")
+    if reading or not comma or len(lead.split()) > _MAX_LEAD_WORDS:
+        return reading
+    return _read_whole(rest, now)  # "quick one, 17 times 6"
+
+
+def _read_whole(text: str, now: datetime) -> Reading | None:
     return (
         read_arithmetic(text)
         or read_conversion(text)

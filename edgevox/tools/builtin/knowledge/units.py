@@ -258,7 +258,7 @@ _OTHER_SUBJECT = (
 
 def read_unit_pair(text: str) -> Reading | None:
     """The call for a question with one amount and one other unit of its kind behind "in", "to" or "how many"."""
-    question = plain_question(text)
+    question = pattern(r"(?<=\d) ?([cf])\b").sub(r" degrees \1", plain_question(text))
     if not pattern(_ASKS).search(question) or pattern(_OTHER_SUBJECT).search(question):
         return None
     tokens = Tokens.of(question)

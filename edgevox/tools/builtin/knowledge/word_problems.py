@@ -116,7 +116,7 @@ def expressions(question: str) -> Iterator[str]:
     problem = _problem(question)
     if problem is None or not _is_asked(question, problem):
         return
-    if span := _span(problem):
+    if not problem.others & _SAVED and (span := _span(problem)):
         yield span
     if sum(bool(problem.others & words) for words in (_DIVIDES, _MULTIPLIES, _SUBTRACTS, _ADDS - {"total"})) > 1:
         return  # which operation comes first?
@@ -145,6 +145,10 @@ def is_unsolved(text: str) -> bool:
     return len(problem.numbers) > 1 and bool(words)
 
 
+_PER = (
+    r"\b(?:an?|per|every|each) (?:hour|day|night|week|month|year|person|piece|head|kilo|litre|liter|metre|meter|"
+    r"pack|box|bag|bottle|ticket|unit)\b"
+)
 _FIGURE_QUESTION = (
     r"\b(?:how (?:many|much|old|far|long|tall|high|deep|big|heavy|fast|wide|hot|cold)|what(?:'s|s)?|"
     r"which (?:year|number)|when|calculate|divide|multiply|split|convert)\b"
@@ -252,6 +256,8 @@ def _portion(problem: _Problem) -> str:
     if len(numbers) != 1:
         return ""
     amount = numbers[0].amount
+    if amount.endswith(" dozen"):
+        return f"{amount.removesuffix(' dozen')} times 12"
     for said, expression in (
         ({"halve", "halved", "halves"}, "half of {}"), ({"double", "doubled"}, "double {}"),
         ({"triple", "tripled"}, "triple {}"), ({"root", "sqrt"}, "square root of {}"), ({"squared"}, "{} squared"),
@@ -296,6 +302,7 @@ def _division(problem: _Problem) -> str:
 def _multiplication(problem: _Problem) -> str:
     words = problem.others
     is_each = bool(words & {"each", "apiece"} or ({"at", "of"} & words and words & {"altogether", "total", "all"}))
+    is_each = is_each or pattern(_PER).search(" ".join(problem.words)) is not None
     if len(problem.numbers) != 2 or not (words & _MULTIPLIES or is_each) or words & _DIVIDES:
         return ""
     return f"{problem.numbers[0].amount} times {problem.numbers[1].amount}"
