@@ -143,7 +143,7 @@ def _clause(clause: str) -> Form | None:
 
 
 def _step(rest: frozenset[str], said: frozenset[str], meant: Pronoun) -> Substitute | None:
-    """ "They could go up a little more": a step in a direction."""
+    """ "they can go a little higher": a step in a direction."""
     if not rest <= _VERBS | _UP | _DOWN or bool(rest & _UP) == bool(rest & _DOWN) or not said & _SMALL:
         return None
     return Substitute("turn", f" {'up' if rest & _UP else 'down'} a bit", meant)

@@ -176,7 +176,7 @@ _REMOVES = (
 
 
 def removed_item(turns: Sequence[TurnEffects], said: str, house: House) -> ToolCall | None:
-    """The removal of an item that a recent turn put on a list: "take the eggs off again"."""
+    """The removal of an item that a recent turn put on a list: "take the butter off again"."""
     added = [effect for turn in turns for effect in turn.done if effect.call.name in _ADDS and effect.entities]
     for effect in reversed(added):
         item = str(effect.arguments.get("item") or "")

@@ -223,7 +223,7 @@ def test_a_question_of_the_home_or_a_list_is_not_taken(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("what do you get when you divide 1000 by 16", "1,000 divided by 16 is 62.5."),
+        ("could you divide 900 by 8 for me", "900 divided by 8 is 112.5."),
         ("four of us sharing 132 pounds, how much each", "132 pounds divided by 4 is 33 pounds."),
         ("what's left of 300 after 20 percent off", "300 minus 20 percent is 240."),
         ("if 3 pens cost 12 dollars what does one cost", "12 dollars divided by 3 times 1 is 4 dollars."),
