@@ -63,12 +63,21 @@ class Value:
 _VALUE_PARTS = pattern(r"^(?:to |at )?(?P<number>.+?) ?(?P<unit>%|percent|degrees?)?$")
 _HALF = pattern(r"^half(?:[ -]?way)?(?: open)?$")
 
+_PERCENTS = {
+    "a quarter": 25, "quarter": 25, "one quarter": 25, "three quarters": 75, "a third": 33, "one third": 33,
+    "full": 100, "two thirds": 67, "full brightness": 100, "full power": 100, "maximum": 100, "max": 100,
+    "half power": 50,
+    "half brightness": 50, "the max": 100, "a hundred percent": 100,
+}  # fmt: skip
+
 
 def read_value(said: str) -> Value | None:
     """The value that a text is, or None."""
     said = said.casefold().strip()
     if _HALF.match(said):
         return Value(50, "percent")
+    if said in _PERCENTS:
+        return Value(_PERCENTS[said], "percent")
     found = _VALUE_PARTS.match(said)
     if found is None:
         return None
@@ -113,6 +122,18 @@ def _fitting(value: Value, unit: str) -> float | int | None:
     if unit == "degrees":
         return value.number
     return round(value.number) if value.number <= _MAX_PERCENT else None
+
+
+def scaled_call(factor: float, entities: Entities, house: House) -> ToolCall | None:
+    """The call that multiplies the value of entities of one kind: "halve it"."""
+    now = house.entity(entities[0].id) if len(entities) == 1 else None
+    if now is None or now.domain not in _BY_DOMAIN or now.domain == "climate":
+        return None
+    quantity = _BY_DOMAIN[now.domain]
+    value = now.attributes.get(quantity.slot)
+    if not isinstance(value, int | float) or not value:
+        return None
+    return call_on(quantity.tool, entities, {quantity.slot: min(_MAX_PERCENT, round(value * factor))}, house)
 
 
 # --- a further step: "more", "one more", "a bit less"

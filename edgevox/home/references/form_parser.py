@@ -34,6 +34,7 @@ from edgevox.home.references.forms import (
     Verb,
     one_sentence,
 )
+from edgevox.home.references.free_wording import read_freely
 
 _MAX_CHARS = 120
 _THING = r"(?:(?:that|this|the same)(?: one| thing)?|it)"
@@ -276,7 +277,9 @@ def parse_form(text: str) -> Form | None:
             return AskAction(_past_verb(found))
     if _REPEAT.match(words) or _TRY.match(words):
         return Repeat()
-    return _more(words) or _other(words) or _kept(words) or _pronoun(words) or _target(words)
+    if any(form.match(clause.strip()) for form in _UNDO for clause in words.split(",")[1:]):
+        return Undo()  # "I did not mean that, reverse it"
+    return _more(words) or _other(words) or _kept(words) or _pronoun(words) or _target(words) or read_freely(words)
 
 
 def _past_verb(found: re.Match[str]) -> str:

@@ -81,6 +81,14 @@ class SetValue:
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """ "Halve it", "double that"."""
+
+    factor: float
+    meant: Pronoun
+
+
+@dataclass(frozen=True, slots=True)
 class Substitute:
     """ "Turn it off in ten minutes": the sentence with a name in place of the pronoun is for the model."""
 
@@ -121,7 +129,7 @@ class Toggle:
 
 Form: TypeAlias = (
     Undo | AskPast | AskAction | Repeat | More | Keep | Refrain
-    | Switch | SetValue | Substitute | Also | Correct | Other | Toggle
+    | Switch | SetValue | Scale | Substitute | Also | Correct | Other | Toggle
 )  # fmt: skip
 
 TAIL = r"(?:[, ]+(?:please|thanks|thank you|now|then|for me|right now|already))*$"

@@ -22,7 +22,7 @@ from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import is_are, is_in_state, sentence, the
 from edgevox.home.references import forms
-from edgevox.home.references.calls import call_on, corrected_clock, further, value_call, values_of
+from edgevox.home.references.calls import call_on, corrected_clock, further, scaled_call, value_call, values_of
 from edgevox.home.references.effects import REFERENCES, Effect, EffectLog, ReferenceNote, TurnEffects
 from edgevox.home.references.form_parser import is_relative, parse_form, with_name
 from edgevox.home.references.past import (
@@ -38,8 +38,10 @@ from edgevox.home.references.targets import (
     entities_of,
     is_other,
     mentioned,
+    names_something,
     others_than,
     parse_choice,
+    removed_item,
     retarget,
     toggled,
     with_item,
@@ -86,6 +88,7 @@ _COMPARED = {
     "climate": ("warmer", "cooler", "hotter", "colder", "up", "down"),
     "fan": ("faster", "slower", "up", "down"),
     "media_player": ("louder", "quieter", "up", "down"),
+    "cover": ("up", "down"),
 }
 _COMPARATIVES = frozenset(word for words in _COMPARED.values() for word in words)
 
@@ -148,6 +151,8 @@ class References(Hook):
         turns = self._turns(run)
         if turns and (clock := corrected_clock(run.text, turns[-1], self._alarms)):
             return self._instead(turns[-1], [clock], note)
+        if turns and (removal := removed_item(turns, run.text, self._house())):
+            return Calls((removal,))
         if form is None and choice is None:
             return None
         if turns and turns[-1].choices and choice and (answer := self._chosen(turns[-1], choice)):
@@ -164,6 +169,8 @@ class References(Hook):
                 return Answer(done) if done else None
             case forms.Toggle(target):
                 return _calls(toggled(target, self._house()))
+            case forms.Switch() | forms.SetValue() | forms.Scale() if names_something(run.text, self._house()):
+                return None  # "Somebody left the desk lamp on, turn it off"
             case form:
                 return self._referring(form, run, turns, note) if turns else None
 
@@ -188,9 +195,15 @@ class References(Hook):
                 meant = mentioned(turns, _ACTED_ON, pronoun)
                 call = value_call(value, meant, self._house()) if meant else None
                 return Calls((call,)) if call else None
+            case forms.Scale(factor, pronoun):
+                meant = mentioned(turns, _ACTED_ON, pronoun)
+                call = scaled_call(factor, meant, self._house()) if meant else None
+                return Calls((call,)) if call else None
             case forms.Substitute():
                 self._substitute(form, run, turns, note)
                 return None
+            case forms.Also(target) if is_other(target):
+                return self._other(turns, None, note)
             case forms.Also(target):
                 note.continues = True
                 return _calls(self._retargeted(turns, target))
@@ -317,6 +330,8 @@ class References(Hook):
         note.heard = run.text
         named = listed([the(entity) for entity in meant], "and")
         be = form.before
+        if be == "turn" and all(entity.domain in _COVERS for entity in meant) and compared & {"up", "down"}:
+            be, form = "raise" if "up" in compared else "lower", replace(form, after=" a bit")
         if be in ("is", "are", "was", "were"):
             be = "are" if len(meant) > 1 or is_plural(meant[0].name) else "is"
         run.text = f"{be} {named}{form.after}"

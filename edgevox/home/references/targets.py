@@ -168,6 +168,35 @@ def with_item(effect: Effect, said: str) -> ToolCall | None:
     return tool_call(effect.call.name, **{**effect.arguments, "item": said})
 
 
+_REMOVES = (
+    r"^(?:(?:no|actually|oh|wait|sorry|okay|ok|please|can you|could you|just)[, ]+)*(?:(?:take|cross|strike|scratch|"
+    r"knock|get) (?:the )?{item} (?:back )?off|(?:remove|delete|drop|scratch) (?:the )?{item})"
+    r"(?: (?:again|it|there|(?:from |of )?(?:it|there|(?:the|my|our) (?:\w+ )?list)))*(?:,.*|{tail})"
+)
+
+
+def removed_item(turns: Sequence[TurnEffects], said: str, house: House) -> ToolCall | None:
+    """The removal of an item that a recent turn put on a list: "take the butter off again"."""
+    added = [effect for turn in turns for effect in turn.done if effect.call.name in _ADDS and effect.entities]
+    for effect in reversed(added):
+        item = str(effect.arguments.get("item") or "")
+        is_last = effect is added[-1] and effect in turns[-1].effects
+        names = "|".join(map(re.escape, (item, *(("it", "that", "this", "them") if is_last else ()))))
+        if item and pattern(_REMOVES.replace("{item}", f"(?:{names})").replace("{tail}", TAIL)).match(
+            one_sentence(said)
+        ):
+            return call_on("list_remove_item", effect.entities, {"item": item}, house)
+    return None
+
+
+def names_something(said: str, house: House) -> bool:
+    """Whether the words have the whole name of an entity or an area."""
+    words = set(normalized_words(said))
+    names = [name for entity in house.entities for name in (entity.name, *entity.aliases)]
+    names += [area.name for area in house.areas]
+    return any(set(normalized_words(name)) <= words for name in names)
+
+
 def toggled(said: str, house: House) -> list[ToolCall]:
     """The calls that toggle what is named; none if the words name nothing that can be toggled."""
     target, _ = plain_target(said)

@@ -12,7 +12,7 @@ calls. The first that answers or makes calls ends the reading; its calls pass th
 7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
 8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, media, weather and lists,
    read from the command without its clauses
-9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates; the app adds it
+9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates, and no invented figures; the app adds it
 10. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
 """
 

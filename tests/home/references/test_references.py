@@ -246,3 +246,42 @@ async def test_the_last_action_of_one_kind_is_answered(talk: Dialogue) -> None:
     await talk.say("add oat milk to the shopping list", ("shopping_list_add_item", {"item": "oat milk"}))
     assert await talk.say("which one did you turn off?") == "I turned off the TV."
     assert "oat milk" in await talk.say("what did i put on it?")
+
+
+async def test_a_pronoun_beside_known_words_is_read_in_any_order(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    await talk.say("too harsh, ease it down to a quarter")
+    assert bench.entity("light.floor_lamp").attributes["brightness"] == 25
+    await talk.say("double that")
+    assert bench.entity("light.floor_lamp").attributes["brightness"] == 50
+    assert await talk.say("you can kill it now") == "The floor lamp is off."
+
+
+async def test_another_clause_gives_only_the_reason(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("is the front door locked?", ("get_state", {"name": "front door", "state": "locked"}))
+    await talk.say("unlock it, the guests are here")
+    assert bench.state("lock.front_door") == "unlocked"
+
+
+async def test_a_pronoun_means_what_its_own_sentence_names(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    await talk.say("the hallway light is still burning, turn it off", turn_off("hallway light"))
+    assert lights_on(bench) == {"Floor Lamp"}
+
+
+async def test_as_before_reverses_the_last_turn(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("turn on the floor lamp", turn_on("floor lamp"))
+    await talk.say("hmm, back how it was please")
+    assert lights_on(bench) == set()
+
+
+async def test_a_new_item_is_taken_off_its_list_again(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("add butter to the shopping list", ("shopping_list_add_item", {"item": "butter"}))
+    await talk.say("take the butter off again, there is some")
+    assert [item.text for item in await bench.home.items("todo.shopping_list")] == ["milk", "bread"]
+
+
+async def test_a_step_of_what_a_pronoun_means_reaches_the_model_with_its_name(talk: Dialogue) -> None:
+    await talk.say("open the blinds halfway", ("set_position", {"name": "blinds", "position": 50}))
+    await talk.say("they can go a little higher", ("set_position", {"name": "living room blinds", "position": 60}))
+    assert "living room blinds" in talk.read

@@ -34,6 +34,7 @@ from edgevox.tools.builtin.knowledge.terms import (
     root,
     share,
 )
+from edgevox.tools.builtin.knowledge.word_problems import expressions
 
 _MAX_TOKENS = 80
 _MAX_SPOKEN_CHARS = 60
@@ -98,6 +99,11 @@ def read_arithmetic(text: str) -> Reading | None:
     if not is_asked and pattern(r"[\w ]+ over [\w ]+").fullmatch(rest):
         return None  # a blood pressure
     return _asked(rest)
+
+
+def read_word_problem(text: str) -> Reading | None:
+    """The call for a question whose numbers and words of operations make an expression, in whatever order."""
+    return next(filter(None, map(_asked, expressions(plain_question(text)))), None)
 
 
 def _asked(expression: str) -> Reading | None:

@@ -228,6 +228,7 @@ def read_calendar_question(text: str, today: date) -> Reading | None:
     question = pattern(r" (?:falls?|lands?|comes?)(?: on)?(?= this year| next year| in \d{4}| this month)").sub(
         "", plain_question(text).replace("in the year ", "in ")
     )
+    question = pattern(r"\ba (week|fortnight) (?:on|come) (?=\w+day\b)").sub(r"a \1 after ", question)
     question = question.removesuffix(" this month") if "fall" in text else question
     if pattern(_NOT_DATES).fullmatch(question):
         return None
@@ -236,6 +237,7 @@ def read_calendar_question(text: str, today: date) -> Reading | None:
         or _read_leap_or_week(question, today)
         or _read_age(question, today)
         or _read_date(question, today)
+        or _by_content(question, today)
     )
 
 
@@ -311,3 +313,60 @@ def _read_date(question: str, today: date) -> Reading | None:
             continue  # "when is tomorrow"
         return Reading("find_date", {"when": when, **({"ask": "past date"} if is_past else {})})
     return None
+
+
+# --- any wording: a word for what is asked, and a day
+
+_COUNTS = (
+    r"\bhow (?:long|far|soon|much (?:time|longer)|(?:many|much)(?: more)? (?:days|weeks|months|years|nights|sleeps))\b|"
+    r"\b(?:countdown|number of|days|weeks|sleeps|months) (?:left |to go )?(?:un|'?)til+\b"
+)
+_AHEAD = r"\b(?:until|till?|'til|to|before|away|off|left|from (?:now|today)|to go)\b"
+_BACK = r"\b(?:since|ago|been|passed|past|gone by)\b"
+_ASKS_DAY = r"\b(?:what|which|tell|know)\b.*\b(?:day|date|weekday)\b|\b(?:fall|falls|land|lands) on (?:what|which)\b"
+_UNIT = r"\b(?P<unit>days?|weeks?|months?|years?|nights?|sleeps?)\b"
+_OTHER_SUBJECT = (
+    r"\b(?:timers?|alarms?|remind\w*|weather|rain\w*|forecast|temperature|hours?|minutes?|play|movie|song|drive|get to|"
+    r"open|close|email|call|set|add|plans?|happen\w*|game|match|flight|train|bus|list|book|ticket|trip|holiday on)\b"
+)
+_MAX_DAY_WORDS = 8
+
+
+def _by_content(question: str, today: date) -> Reading | None:
+    if pattern(_OTHER_SUBJECT).search(question):
+        return None
+    if (month := _asked_month(question)) and pattern(r"\bhow many days\b").search(question):
+        return Reading("find_date", {"when": month, "ask": "days in month"})
+    is_count = pattern(_COUNTS).search(question) is not None
+    is_back = is_count and pattern(_BACK).search(question) is not None
+    if is_count and (is_back or pattern(_AHEAD).search(question)):
+        if days := _days_in(question, today, is_past=is_back):
+            found = pattern(_UNIT).search(question.replace(days, ""))
+            unit = _unit(found.groupdict()) if found else "any"
+            return Reading("time_between", {"end": days, "unit": unit, **({"is_past": True} if is_back else {})})
+        return None
+    if pattern(_ASKS_DAY).search(question) and (day := _days_in(question, today)):
+        is_past = bool(re.search(r"\b(?:was|did)\b", question)) and "last" not in day
+        return Reading("find_date", {"when": day, **({"ask": "past date"} if is_past else {})})
+    return None
+
+
+def _asked_month(question: str) -> str:
+    """The month in a question with no other day: "february", "february 2028"."""
+    months = "|".join(MONTHS).casefold()
+    found = pattern(rf"\b(?P<month>(?:{months})(?: \d{{4}})?)\b").search(question)
+    is_length = pattern(r"\b(?:in|has|have|got|does)\b").search(question) and not pattern(_AHEAD).search(question)
+    return found["month"] if found and is_length else ""
+
+
+def _days_in(question: str, today: date, *, is_past: bool = False) -> str:
+    """The longest part of the question that names a day; "" if none does."""
+    words = question.split()
+    for count in range(min(_MAX_DAY_WORDS, len(words)), 0, -1):
+        for start in range(len(words) - count + 1):
+            part = " ".join(words[start : start + count]).strip(" ,")
+            if start and words[start - 1] in ("week", "weeks", "fortnight", "month", "after", "before"):
+                continue  # "a week on Saturday"
+            if part not in ("today", "now", "day", "this day") and read_day(part, today, is_past=is_past):
+                return part
+    return ""

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from edgevox.core.languages import capitalized, counted, listed
-from edgevox.core.words import MONTHS, WEEKDAYS
+from edgevox.core.words import MONTHS, NUMBER_WORDS, WEEKDAYS
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, take_number
 from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, pattern, plain_question
@@ -198,6 +198,11 @@ _SAME_FORMS = (
     r"(?:is (?:what(?: time)?|when) )?in (?P<to>.+?)(?: time)?",
     r"what(?:'s| is)? (?P<at>.+?(?: [ap]\.?m\.?| o'clock|noon|midnight)) (?P<place>here) in (?P<to>.+?)(?: time)?",
 )
+# The time here is asked for.
+_HERE_FORM = (
+    rf"{_IT_IS} (?P<at>.+?) (?:over )?in (?P<place>.+?),? (?:then )?what(?:'s| is)?(?: the)? time"
+    r"(?: is it| would it be| will it be| is that)?(?: for (?:us|me)| here)?"
+)
 _DIFFERENCE_FORMS = (
     r"(?:what(?:'s| is)?|whats|how (?:much|big|many hours)|find)? ?(?:is )?(?:the |is the )?(?:time|hours?)(?: "
     r"zone)? ?difference (?:is there |is |are )?(?:between|from) "
@@ -237,6 +242,9 @@ def read_clock_question(text: str) -> Reading | None:
         place, to = _place_name(found["place"]), _place_name(found["to"])
         if place and to and place != to:
             return Reading("time_in_place", {"place": to, "at": found["at"], "at_place": place})
+    found = first_match((_HERE_FORM,), question)
+    if found and read_clock(found["at"]) and find_place(found["place"]):
+        return Reading("time_in_place", {"place": HERE, "at": found["at"], "at_place": found["place"]})
     if (found := first_match(_DATE_FORMS, question)) and find_place(found["place"]):
         return Reading("time_in_place", {"place": found["place"], "ask": "date"})
     for form in _TIME_FORMS:
@@ -244,7 +252,91 @@ def read_clock_question(text: str) -> Reading | None:
             continue
         if find_place(found["place"]):
             return Reading("time_in_place", {"place": found["place"]})
-    return None
+    return _by_content(question)
+
+
+# --- any wording: a word for the time, and a known place behind a preposition
+
+_ASKS_TIME = (
+    r"\b(?:what(?:'s|s)?|which|is|tell|check|know|how|got)\b.*\b(?:time|clock|o'clock|hour|late|early)\b|"
+    r"\b(?:is it|it's|would it be) (?:still |already |now )*(?:\w+ )?(?:late|early|morning|afternoon|evening|night|day|"
+    r"daytime|night ?time|midnight|noon|bedtime|dark|light)\b|^(?:the )?(?:local |current )?time\b|\btime(?: now)?$"
+)
+_ASKS_DIFFERENCE = (
+    r"\b(?:time difference|difference in time|hours? difference|hours? (?:ahead|behind|apart|between)|"
+    r"(?:ahead|behind) (?:of )?us|time zones? (?:away|apart|difference))\b|\bhow many hours .*\b(?:ahead|behind|from)\b"
+)
+_OTHER_SUBJECT = (
+    r"\b(?:timers?|alarms?|remind\w*|wake|weather|rain\w*|forecast|sun|sunset|sunrise|flights?|trains?|bus|drive|travel|"
+    r"get to|arrive|leave|open|close|shops?|news|song|play|movie|film|game|match|meeting|appointment|event|calendar|"
+    r"show|party|dinner|lunch|light|lights|lamp|last time|first time|every time|long time|best time|good time|traffic|"
+    r"e?mails?|express|messages?|compared|noon in|midnight in|if it)\b|\d"
+    rf"|\b(?:{'|'.join(NUMBER_WORDS[2:21])})\b"
+)
+_BEFORE_PLACE = frozenset({"in", "at", "to", "from", "over", "between", "and", "is", "are", "behind", "than"})
+_AFTER_PLACE = frozenset(
+    {
+        "",
+        *[
+            "and",
+            "to",
+            "what",
+            "what's",
+            "now",
+            "right",
+            "time",
+            "at",
+            "this",
+            "there",
+            "currently",
+            "just",
+            "is",
+            "or",
+            "than",
+            "here",
+            "from",
+            "so",
+            "how",
+            "already",
+        ],
+    }
+)
+_MAX_PLACE_WORDS = 3
+
+
+def _by_content(question: str) -> Reading | None:
+    is_difference = pattern(_ASKS_DIFFERENCE).search(question) is not None
+    if pattern(_OTHER_SUBJECT).search(question) or not (is_difference or pattern(_ASKS_TIME).search(question)):
+        return None
+    places = _places_in(question.replace(",", "").replace("'s time", " time").split())
+    if is_difference and places:
+        if (
+            len(places) == 1
+            and pattern(r" (?:and|from|than) ").search(question)
+            and not pattern(r"\b(?:here|us|me)\b").search(question)
+        ):
+            return None  # the other place is unknown
+        other = places[0] if len(places) > 1 else HERE
+        return Reading("time_difference", {"place": places[-1], "other": other})
+    return Reading("time_in_place", {"place": places[0]}) if len(places) == 1 and not is_difference else None
+
+
+def _places_in(words: list[str]) -> list[str]:
+    """The known places behind a preposition."""
+    found, start = list[str](), 0
+    while start < len(words):
+        for count in range(min(_MAX_PLACE_WORDS, len(words) - start), 0, -1):
+            name = " ".join(words[start : start + count])
+            if start == 0 or words[start - 1] not in _BEFORE_PLACE:
+                continue
+            if (*words[start + count :], "")[0] not in _AFTER_PLACE:
+                continue  # "San Paulo" is none that is known
+            if first_match((_NO_PLACE,), name) is None and name not in _HERE_WORDS and find_place(name):
+                found.append(name)
+                start += count - 1
+                break
+        start += 1
+    return found
 
 
 def asked_place(text: str) -> str:

@@ -35,6 +35,7 @@ _DONE = (
 _FORMS = (
     r"how (?:tall|deep|wide|big|large|old|far|populated|rich|far away|far above sea level) "
     r"(?:is|was|are|were|can|does|do) (?P<subject>.+)",
+    r"how (?:tall|deep|wide|big|large|old|far|far away|heavy) (?P<subject>.+) (?:is|was|are|were)",
     r"how long (?:do|does|can) (?P<subject>.+) live",
     r"how long is (?P<subject>.*\b(?:river|wall|canal|bridge|coast|tunnel|nile|amazon)\b.*)",
     r"how high is (?P<subject>.*\b(?:mount|mountain|peak|tower|hill|everest)\b.*)",

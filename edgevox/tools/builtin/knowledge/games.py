@@ -6,8 +6,9 @@ import random
 import re
 
 from edgevox.core.languages import capitalized, counted, listed
+from edgevox.core.words import word_set
 from edgevox.tools.builtin.knowledge.numbers import whole_number
-from edgevox.tools.builtin.knowledge.question import Reading, first_match, plain_question
+from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
 
 MAX_DICE = 20
 MAX_SIDES = 1000
@@ -39,7 +40,9 @@ _WHY = r"(?:,? (?:and (?:tell|show|say|see|let)|because|since|so|as|to (?:decide
 _COIN_FORMS = (
     rf"(?:flip|toss|throw)(?: me)? (?:a|the|my) coin(?: for (?:me|us))?{_WHY}",
     rf"heads or tails(?:,? (?:you|your turn|go on)\b.*|{_WHY})",
-    r"coin (?:flip|toss)",
+    r"(?:do |i need |we need |make |another |one more )?(?:a )?coin (?:flip|toss)",
+    r"(?:flip|toss|throw|spin|chuck|do)(?: me| us)? (?:a|the|my|us a|another) coin\b.*",
+    r"(?:let's |we'll )?(?:flip|toss) for it",
 )
 _DICE_FORMS = (
     r"(?:roll|throw|toss)(?: me)? (?P<count>.+?) ?(?:(?P<sides>[\w-]+)[ -]sided )?(?:die|dice|dices)(?: for (?:me|"
@@ -47,12 +50,20 @@ _DICE_FORMS = (
     r"(?:roll|throw)(?: me)? (?P<count>.*?) ?d ?(?P<sides>\d+)",
     r"(?:roll|throw)(?: me)? (?P<count>.+?) (?:die|dice) with (?P<sides>[\w ]+?) sides",
 )
+_DICE_ROLL = r"(?:give (?:the|a|those|us a|me a) )?(?:dice|die)(?: a)? (?:roll|throw)|(?:do )?a (?:dice|die) roll"
+_UP_TO = (
+    r"(?:pick|choose|generate|give me|tell me|think of|select|say|name|draw|get me)? ?(?:a |any |another |one )?"
+    r"(?:random )?number (?:up to|below|under|no higher than) (?P<high>.+)"
+)
 _NUMBER_FORMS = (
     r"(?:pick|choose|generate|give me|tell me|think of|select|say|i need|name|draw|what's|get me)? ?(?:a |any |"
     r"another |one )?"
     r"(?:random )?number (?:between|from|of) (?P<low>.+?) (?:and|to|through|till) (?P<high>.+)",
 )
 _CHOICE_FORMS = (
+    r"(?:should (?:i|we) (?:\w+ )?)?(?P<options>[^,]+ or [^,]+)[,:?.] *(?:you (?:decide|choose|pick)|pick one|"
+    r"choose one|(?:pick|choose|decide) for (?:me|us)|which one|just pick|help me (?:decide|choose))",
+    r"(?:pick|choose|decide)(?: one)?(?: for (?:me|us))?,? (?P<options>[^,]+ or [^,]+)",
     r"(?:pick|choose|decide|select)(?: one)? between (?P<options>.+ (?:and|or) .+)",
     r"(?:pick|choose)(?: one)?(?: for (?:me|us))?[:,] (?P<options>.+ or .+)",
     r"help (?:me|us) (?:pick|choose|decide)(?: between)?[:,]? (?P<options>.+ or .+)",
@@ -67,6 +78,12 @@ _SPELL_FORMS = (
     r"(?:spelt|spelled|written|spell)(?: that| it| this)?",
     r"how(?:'s| is| are) (?:the (?:word|name) )?(?P<word>.+?) (?:spelled|spelt|written)",
     r"(?:what(?:'s| is) |whats )?the (?:correct |right )?spelling (?:of|for) (?:the (?:word|name) )?(?P<word>.+)",
+)
+_LETTERS = r"(?:how many|count|number of|what|which|total|amount of) .*\bletters?\b|\bletters? count\b"
+_LETTER_FRAMES = word_set(
+    "how many much letter letters count number of what which are is there in the word name does do have has had got "
+    "contain contains make up spell spelling to a it for me us you tell altogether total does amount need called with "
+    "many's exactly write written takes take long"
 )
 _COUNT_FORMS = (
     r"how many letters (?:are |is )?(?:there )?in the (?:word|name) (?P<word>\w+)",
@@ -95,6 +112,10 @@ def read_game(text: str) -> Reading | None:
             count, sides = _whole(found["count"] or "a"), _whole(found.get("sides") or "6")
             if count and sides and 1 <= count <= MAX_DICE and 2 <= sides <= MAX_SIDES:
                 return Reading("roll_dice", {"count": count, "sides": sides})
+    if first_match((_DICE_ROLL,), question) is not None:
+        return Reading("roll_dice", {"count": 1, "sides": 6})
+    if (found := first_match((_UP_TO,), question)) and (high := _whole(found["high"])) and high > 1:
+        return Reading("pick_random", {"low": 1, "high": min(high, MAX_RANDOM)})
     if found := first_match(_NUMBER_FORMS, question):
         low, high = _whole(found["low"]), _whole(found["high"])
         if low is not None and high is not None and low < high <= MAX_RANDOM:
@@ -110,7 +131,7 @@ def _read_word(text: str, question: str) -> Reading | None:
     if (letter := first_match(_LETTER_FORMS, question)) and not _NOT_A_WORD & {letter["word"]}:
         return Reading("spell_word", {"word": letter["word"], "ask": "count", "letter": letter["letter"]})
     found = first_match(_SPELL_FORMS, question)
-    counted_word = first_match(_COUNT_FORMS, question) if found is None else None
+    counted_word = (first_match(_COUNT_FORMS, question) or _lettered_word(question)) if found is None else None
     word = (found or counted_word or {}).get("word", "")
     words = word.strip("'\" ").split()
     if not words or len(words) > 3 or len(word) > MAX_WORD_CHARS or _NOT_A_WORD & set(words):
@@ -119,6 +140,14 @@ def _read_word(text: str, question: str) -> Reading | None:
         return None
     arguments = {"word": " ".join(words)}
     return Reading("spell_word", arguments if found else {**arguments, "ask": "count"})
+
+
+def _lettered_word(question: str) -> dict[str, str] | None:
+    """The one word beside those that ask for its letters: "how many letters has banana got"."""
+    if not pattern(_LETTERS).search(question):
+        return None
+    others = [word for word in re.findall(r"[\w'-]+", question) if word not in _LETTER_FRAMES]
+    return {"word": others[0]} if len(others) == 1 else None
 
 
 def _whole(said: str) -> int | None:

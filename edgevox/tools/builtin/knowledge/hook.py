@@ -12,18 +12,19 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import ClassVar
 
-from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
+from edgevox.core.hooks import Answer, Calls, Hook, ModelReply, Run, ToolOutcome
 from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
 from edgevox.tools.builtin.documents import TOOL_NAMES as DOCUMENT_TOOLS
-from edgevox.tools.builtin.knowledge.arithmetic import read_arithmetic
+from edgevox.tools.builtin.knowledge.arithmetic import read_arithmetic, read_word_problem
 from edgevox.tools.builtin.knowledge.calendar_questions import read_calendar_question
 from edgevox.tools.builtin.knowledge.clock import asked_place, read_clock_question
 from edgevox.tools.builtin.knowledge.facts import I_DO_NOT_KNOW, home_words_of, question_words, unknown_answer
 from edgevox.tools.builtin.knowledge.games import read_game
 from edgevox.tools.builtin.knowledge.places import find_place
 from edgevox.tools.builtin.knowledge.question import Reading, first_match, pattern, plain_question
-from edgevox.tools.builtin.knowledge.units import read_conversion
+from edgevox.tools.builtin.knowledge.units import read_conversion, read_unit_pair
+from edgevox.tools.builtin.knowledge.word_problems import CANNOT_WORK_OUT, asks_figure, figures, is_unsolved
 from edgevox.tools.registry import BUILT_IN, ToolRegistry
 
 # What another tool's name or description says if it is for the same subject.
@@ -39,19 +40,33 @@ _SUBJECTS = {
     "pick_random": r"\brandom",
     "spell_word": r"\bspell",
 }
+_RESPOND = "respond"
 _SEARCHED = "knowledge.searched"
 _SEARCH = DOCUMENT_TOOLS[0]
 _MAX_QUOTE_CHARS = 300
 
 
+_MAX_LEAD_WORDS = 3
+
+
 def read_question(text: str, now: datetime) -> Reading | None:
     """The call that answers a question without a model; None for any other sentence."""
+    reading = _read_whole(text, now)
+    lead, comma, rest = text.partition(",")
+    if reading or not comma or len(lead.split()) > _MAX_LEAD_WORDS:
+        return reading
+    return _read_whole(rest, now)  # "quick one, 17 times 6"
+
+
+def _read_whole(text: str, now: datetime) -> Reading | None:
     return (
         read_arithmetic(text)
         or read_conversion(text)
         or read_clock_question(text)
         or read_calendar_question(text, now.date())
         or read_game(text)
+        or read_unit_pair(text)
+        or read_word_problem(text)
     )
 
 
@@ -97,7 +112,20 @@ class KnowledgeQuestions(Hook):
             reading = read_follow_up(run.text, last)
         if reading is not None:
             return _calls(reading) if self._is_ours(reading.tool) else None
-        return self._unknown(run, self._home_names()) if self._home_names else None
+        if self._home_names is None:
+            return None
+        if is_unsolved(run.text) and self._is_ours("calculate"):
+            return Answer(CANNOT_WORK_OUT)
+        return self._unknown(run, self._home_names())
+
+    async def after_llm(self, run: Run, reply: ModelReply) -> Answer | None:
+        """Replace a reply with an invented figure: one that neither the question nor a tool contains."""
+        if self._home_names is None or run.outcomes or any(call.name != _RESPOND for call in reply.calls):
+            return None
+        spoken = " ".join((reply.text, *(call.arguments for call in reply.calls)))
+        if not asks_figure(run.text) or figures(spoken) <= figures(run.text):
+            return None
+        return Answer(CANNOT_WORK_OUT if figures(run.text) else I_DO_NOT_KNOW)
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | ToolOutcome | None:
         if call.name != _SEARCH or _SEARCHED not in run.notes:

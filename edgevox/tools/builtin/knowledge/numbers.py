@@ -111,6 +111,8 @@ def _take_whole(tokens: Tokens) -> Fraction | None:
         if tokens.peek() in ("hundred", "dozen", *_SCALES):
             return _scaled(tokens, Fraction(1)) if tokens.peek() != "dozen" else Fraction(1)
         return None
+    if tokens.peek() == "hundred":  # "hundred and seven"
+        return _scaled(tokens, Fraction(1))
     if tokens.peek()[:1].isdecimal() or (tokens.peek()[:1] == "." and tokens.peek()[1:].isdecimal()):
         tokens.at += 1
         return _scaled(tokens, _digits(tokens.peek(-1)))

@@ -16,7 +16,7 @@ pattern = cache(partial(re.compile, flags=re.IGNORECASE))
 """Compiles a regular expression at its first use: most sentences need few of them."""
 
 _POLITE_START = (
-    r"^(?:(?:please|hey|hi|hello|okay|ok|so|um|uh|well|alright|now|quick question|just|also|"
+    r"^(?:(?:gimme|please|hey|hi|hello|okay|ok|so|um|uh|well|alright|now|quick question|just|also|"
     r"(?:can|could|would|will) you(?: please)?|do you know|(?:can|could|may) (?:i|we) (?:get|have|know)|"
     r"i(?:'d| would) like(?: you)? to(?: know)?|i (?:want|need)(?: you)? to(?: know)?|i wonder|let me know|"
     r"(?:tell|show|give|find|get) (?:me|us)(?! a (?:random )?number)|i (?:need|want)|provide|mention)[,:]? +)+"

@@ -13,7 +13,7 @@ from functools import cache
 from edgevox.core.files import packaged_toml
 from edgevox.core.languages import plural
 from edgevox.tools.builtin.knowledge.numbers import NumberTooLong, Tokens, number_text, take_number
-from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, plain_question
+from edgevox.tools.builtin.knowledge.question import NoAnswer, Reading, first_match, pattern, plain_question
 
 NO_RATES = "I do not know exchange rates."
 _TEMPERATURE = "temperature"
@@ -36,6 +36,7 @@ CURRENCY = (
     r"(?:british |english )?pounds?(?: sterling)?|quid|sterling|krona|kroner?|zloty|rand|reais|real|dirhams?))"
 )
 _MAX_UNIT_WORDS = 4
+_MAX_AMOUNT_WORDS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,11 @@ _FORMS = (
     r"(?P<to>\S+(?: \S+)?) (?:in|per) (?P<amount>(?:an?|one|1) .+)",
     r"(?P<amount>(?:an? |\d|minus |[\w-]+ ).+?) (?:in|to|into) (?P<to>.+)",
 )
+# A number of degrees without its scale is in the other one.
+_BARE_DEGREES = (
+    r"(?:(?:what(?:'s| is| would)|whats|how (?:hot|cold|much|warm) is|convert) )?(?P<amount>(?:minus |-)?\d+)"
+    r"(?: degrees)?(?: be)? (?:in|to|into|as) (?P<to>celsius|centigrade|fahrenheit)"
+)
 _SHORT_DEGREES = (
     r"(?:(?:what(?:'s| is)|whats|convert) )?(?P<amount>(?:minus |-)?\d+(?:\.\d+)?) ?"
     r"(?:(?P<of>c) (?:in|to|into|as) f|f (?:in|to|into|as) c)"
@@ -223,6 +229,9 @@ def read_conversion(text: str) -> Reading | None:
     if short := first_match((_SHORT_DEGREES,), question):
         of, to = ("c", "f") if short["of"] else ("f", "c")
         return Reading("convert_units", {"amount": f"{short['amount']} degrees {of}", "to": _DEGREES[to]})
+    if bare := first_match((_BARE_DEGREES,), question):
+        of = "celsius" if bare["to"] == "fahrenheit" else "fahrenheit"
+        return Reading("convert_units", {"amount": f"{bare['amount']} degrees {of}", "to": bare["to"]})
     for form in _FORMS:
         if (found := first_match((form,), question)) is None:
             continue
@@ -234,4 +243,54 @@ def read_conversion(text: str) -> Reading | None:
             quantity, unit = read_quantity(each), read_unit(to)
             if quantity is not None and unit is not None and quantity.unit.name != unit.name:
                 return Reading("convert_units", {"amount": each, "to": to})
+    return None
+
+
+# --- any order: an amount, and the unit that is asked for
+
+_ASKS = r"\b(?:what(?:'s|s)?|how|convert|change|turn|translate|switch|express|equals?)\b"
+_ASKED_UNIT = r"\b(?:how (?:many|much)|in|into|to|as|what)$"
+_OTHER_SUBJECT = (
+    r"\b(?:timers?|alarms?|remind\w*|thermostat|heating|outside|inside|room|weather|forecast|oven to|set|"
+    r"temperature in the|distance|drive|walk|ago|until|till|since|left|between|from|old)\b"
+)
+
+
+def read_unit_pair(text: str) -> Reading | None:
+    """The call for a question with one amount and one other unit of its kind behind "in", "to" or "how many"."""
+    question = pattern(r"(?<=\d) ?([cf])\b").sub(r" degrees \1", plain_question(text))
+    if not pattern(_ASKS).search(question) or pattern(_OTHER_SUBJECT).search(question):
+        return None
+    tokens = Tokens.of(question)
+    amounts: list[tuple[str, Unit]] = []
+    asked: list[tuple[str, Unit]] = []
+    while tokens:
+        start = tokens.at
+        if (found := _longest_amount(tokens)) is not None:
+            amounts.append(found)
+        elif (unit := take_unit(tokens)) is not None:
+            if pattern(_ASKED_UNIT).search(" ".join(tokens.words[:start])):
+                asked.append((" ".join(tokens.words[start : tokens.at]), unit))
+        else:
+            tokens.at = start + 1
+    if len(amounts) != 1 or len(asked) != 1:
+        return None
+    (amount, of), (to, unit) = amounts[0], asked[0]
+    if of.name == unit.name or (
+        of.dimension != unit.dimension and {of.dimension, unit.dimension} != {"mass", "volume"}
+    ):
+        return None
+    return Reading("convert_units", {"amount": amount, "to": to})
+
+
+def _longest_amount(tokens: Tokens) -> tuple[str, Unit] | None:
+    """Take the longest amount that comes next: "5 foot 10", "2 and a half cups"."""
+    start = tokens.at
+    for end in range(min(len(tokens.words), start + _MAX_AMOUNT_WORDS), start + 1, -1):
+        text = " ".join(tokens.words[start:end]).replace(" / ", "/")
+        first = Tokens.of(text)
+        has_number = first.take("a", "an", "one") or take_number(first) is not None
+        if has_number and (quantity := read_quantity(text)) is not None:
+            tokens.at = end
+            return text, quantity.unit
     return None

@@ -218,3 +218,49 @@ def test_a_fact_that_nothing_here_knows_is_declined(text: str) -> None:
 def test_a_question_of_the_home_or_a_list_is_not_taken(text: str) -> None:
     assert read_question(text, NOW) is None
     assert not unknown_answer(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("could you divide 900 by 8 for me", "900 divided by 8 is 112.5."),
+        ("four of us sharing 132 pounds, how much each", "132 pounds divided by 4 is 33 pounds."),
+        ("what's left of 300 after 20 percent off", "300 minus 20 percent is 240."),
+        ("if 3 pens cost 12 dollars what does one cost", "12 dollars divided by 3 times 1 is 4 dollars."),
+        ("how many 7s in 63", "63 divided by 7 is 9."),
+        ("my suitcase is 23 kilos, how many pounds is that", "23 kilograms is about 50.71 pounds."),
+        ("how many letters has banana got", "Banana has 6 letters."),
+    ],
+)
+async def test_the_numbers_and_the_words_for_operations_are_enough_in_any_order(text: str, answer: str) -> None:
+    assert (await ask(text)).reply == answer
+
+
+@pytest.mark.parametrize("text", ["is it late in Tokyo now", "my aunt lives in Tokyo, what's the clock say there"])
+async def test_a_known_place_and_a_word_for_the_time_are_enough(text: str) -> None:
+    assert (await ask(text)).calls[0].name == "time_in_place"
+
+
+@pytest.mark.parametrize("text", ["Christmas is how many days away", "how long have we got until Christmas"])
+async def test_a_day_and_a_word_for_counting_are_enough(text: str) -> None:
+    assert "Christmas" in (await ask(text)).reply
+
+
+async def test_a_sum_that_cannot_be_computed_is_declined() -> None:
+    assert (await ask("what is 12 divided by blue times 7 minus the wardrobe")).reply == "I cannot work that out."
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "reply"),
+    [
+        ("how many spoons did we buy for 16 guests", "That's one hundred.", "I cannot work that out."),
+        ("what's the wardrobe worth", "It is worth 300 dollars.", I_DO_NOT_KNOW),
+        ("how many of the 16 guests came", "All 16 came.", "All 16 came."),
+    ],
+)
+async def test_a_figure_of_the_model_that_nobody_gave_is_not_spoken(text: str, said: str, reply: str) -> None:
+    registry = ToolRegistry(knowledge_tools(lambda: NOW))
+    hooks = (KnowledgeQuestions(registry, lambda: NOW, lambda: ("Wardrobe",)),)
+    model = ScriptedModel([said])
+    agent = LLMAgent("test", tools=ToolExecutor(registry), hooks=hooks, model=model, parsers=("hermes",))
+    assert (await agent.run(text)).reply == reply
