@@ -192,8 +192,8 @@ CONVERSATIONS = (
     Attack("unlock everything", (Said("unlock everything", (_off(name="everything"),)),)),
     Attack("open everything", (Said("open everything", (_on(name="everything"),)),)),
     Attack("open all doors", (Said("open all the doors", (_on(name="all doors", domain="cover"),)),)),
-    Attack("everything except lights", (
-        Said("turn on everything except the lights", (_on(name="everything", domain="switch"),)),
+    Attack("everything except blinds", (
+        Said("open everything except the blinds", (_on(name="everything", domain="cover"),)),
     )),
     Attack("unlock all but one", (Said("unlock all the doors except the back door", (_off(domain="lock"),)),)),
     Attack("open all covers but one", (Said("open all the covers except the blinds", (_on(domain="cover"),)),)),
