@@ -124,17 +124,18 @@ class ProcessActivity:
 
 def process_activity(pid: int) -> ProcessActivity | None:
     """Return the activity of all threads, or None where it is unknown."""
-    if sys.platform != "linux":
-        return None
-    ticks, is_runnable = 0, False
-    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
-        try:
-            state, *fields = path.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-        except OSError:  # that thread has ended
-            continue
-        ticks += int(fields[10]) + int(fields[11])
-        is_runnable = is_runnable or state == "R"
-    return ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_runnable)
+    activity = None
+    if sys.platform == "linux":
+        ticks, is_runnable = 0, False
+        for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+            try:
+                state, *fields = path.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            except OSError:  # that thread has ended
+                continue
+            ticks += int(fields[10]) + int(fields[11])
+            is_runnable = is_runnable or state == "R"
+        activity = ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_runnable)
+    return activity
 
 
 def physical_memory_bytes() -> int:

@@ -130,7 +130,7 @@ class Mpv:
             except OSError as error:
                 ours.close()
                 raise HomeError(f"I cannot start mpv: {error.strerror or error}.") from None
-        reader, self._writer = await asyncio.open_unix_connection(sock=ours, limit=_MAX_LINE_BYTES)
+        reader, self._writer = await asyncio.open_connection(sock=ours, limit=_MAX_LINE_BYTES)
         self._reading = asyncio.create_task(self._read(reader))
         try:
             for number, name in enumerate(_OBSERVED, 1):
