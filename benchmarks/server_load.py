@@ -53,6 +53,7 @@ COMMANDS = (
 )
 # Everything is loaded and read, and the conversation is as long as it becomes.
 WARM_UP_TURNS = 4
+BURST_TURNS = 3
 SPEECH_S = 1.5
 # Between an answer and the next sentence: sometimes hardly time for a breath.
 BREATHS_S = (1.5, 6.0)
@@ -115,8 +116,8 @@ async def measure(
                     loaded += await room.converse(1)
                 grown_mb = _memory_mb(runtime) - before
                 burst = asyncio.create_task(_crowd(url, 0))
-                while not burst.done():
-                    loaded += await room.converse(1)
+                loaded += await room.converse(BURST_TURNS)
+                await burst
                 await room.close()
     return Load(tuple(idle), tuple(loaded), await crowd, await burst, queues.model.pauses, grown_mb)
 
