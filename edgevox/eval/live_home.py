@@ -57,7 +57,7 @@ class LiveHome:
 
     def __init__(self, setup: HomeSetup, own_tools: Sequence[Tool] = ()) -> None:
         now_s = setup.now.replace(tzinfo=UTC).timestamp()
-        self.home = DemoHome()
+        self.home = DemoHome(now=lambda: setup.now.replace(tzinfo=UTC))
         self.timers = Timers(lambda: now_s)
         self.alarms = Alarms(lambda: now_s, zone=UTC)
         self.watches = Watches(lambda: now_s)

@@ -82,7 +82,11 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
     item = " ".join(str(intent.arguments["item"]).split())[:_MAX_ITEM_CHARS]
     if not item:
         raise ClarificationNeeded("What shall I write down?")
-    if verb != "add_item":
+    if verb == "add_item":
+        wanted = normalized_words(item)
+        if any(normalized_words(line.text) == wanted and not line.is_done for line in await home.items(the_list.id)):
+            raise HomeError(sentence(f"{brief(item)} is on {the(the_list)} already"))
+    else:
         item = await _on_list(home, the_list, item, is_waiting=verb == "complete_item")
     await home.apply(Action(verb, (the_list,), {"item": item}))
     return sentence(reply.format(brief(item), the(the_list)))

@@ -75,10 +75,15 @@ def every_kind_word() -> frozenset[str]:
 _HOUSE = frozenset({"house", "home", "everywhere", "apartment", "flat", "place"})
 
 
+_ROOM_SIZES = frozenset({"master", "main", "primary", "big", "large", "small", "little"})
+
+
 def find_place(house: House, said: str) -> Place | None:
     """The area or floor that is meant, possibly misheard: a model may confuse the two slots."""
     heard = normalized_words(said)
-    for reading in (heard, *fuzzy_readings(heard, place_words(house.places))):
+    # "The master bedroom" is the bedroom where there is only one.
+    plain = tuple(word for word in heard if word not in _ROOM_SIZES)
+    for reading in (heard, *((plain,) if plain != heard else ()), *fuzzy_readings(heard, place_words(house.places))):
         if place := place_called(house, reading):
             return place
     return None

@@ -1,4 +1,4 @@
-"""Reads requests about single devices: stopping, pausing, part-way positions, and questions about a level."""
+"""Reads requests about single devices: stopping, pausing, part-way positions, drinks, and questions about a level."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from edgevox.home.phrasing import is_are, number, sentence, the
 
 def parse(text: str, house: House) -> Calls:
     """The calls of a request, or none."""
-    return _movement(text, house) or _level(text, house)
+    return _movement(text, house) or _drink(text, house) or _level(text, house)
 
 
 # --- stop covers and valves, pause and resume robots
@@ -50,6 +50,28 @@ def _robot(said: str, house: House, tools: dict[str, str]) -> Calls:
             return (tool_call(tool),)
         if len(said.split()) <= 5 and found(tool, house, name=without_article(said)):
             return (tool_call(tool, name=without_article(said)),)
+    return ()
+
+
+# --- "make me a coffee" starts the coffee machine
+
+_DRINK = pattern(
+    r"^(?:make|brew|prepare|get|fix|pour)(?: (?:me|us))?(?: (?:a|an|some|the|my|another|one|fresh|hot|nice))* "
+    r"(?:(?:cup|pot|mug)s? of )?(?:hot |fresh )?(?P<drink>coffee|espresso|tea|water)(?: for (?:me|us))?$"
+)
+_MACHINES = {
+    "coffee": ("coffee machine", "coffee maker", "espresso machine"),
+    "espresso": ("espresso machine", "coffee machine"),
+    "tea": ("kettle", "tea maker", "tea machine"),
+    "water": ("kettle",),
+}
+
+
+def _drink(text: str, house: House) -> Calls:
+    if said := _DRINK.match(text):
+        for name in _MACHINES[said["drink"].casefold()]:
+            if len(found("turn_on", house, name=name)) == 1:
+                return (tool_call("turn_on", name=name),)
     return ()
 
 

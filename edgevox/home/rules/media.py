@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from edgevox.core.types import ToolCall
-from edgevox.core.words import word_set
+from edgevox.core.words import number_value, word_set
 from edgevox.home.entities import House
-from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
+from edgevox.home.grammar import NUMBER, Calls, found, pattern, tool_call, without_article
 
 _WHERE = r"(?: (?:in|on|from) (?P<place>(?:the |my )?[\w' -]+))?"
 _PLAYING = (
@@ -29,6 +29,7 @@ _PLAYING = (
     pattern(r"^who (?:sings|is singing|plays|is playing|made|wrote) (?:this|that|it)(?: song| track| tune)?$"),
     pattern(r"^what (?:am i|are we) (?:listening to|hearing|watching)$"),
     pattern(r"^(?:tell me )?what (?:song|track|music|tune) (?:this|that) is$"),
+    pattern(r"^what the (?:name|title) of (?:this|that|the) (?:song|track|tune|music) is$"),
     pattern(r"^(?:identify|name) (?:this|that|the) (?:song|track|tune|music)(?: for me| playing)?$"),
     pattern(
         r"^(?:who|what)(?:'s| is) the (?:artist|singer|band|name|title|information|info) (?:of|on|about|behind|for) "
@@ -36,11 +37,24 @@ _PLAYING = (
         r" (?:listening to|hearing)| i'm (?:listening to|hearing))?(?: right now| now)?$"
     ),
 )
+_TELL = pattern(
+    r"^(?:tell me|say|do you know|find out|i want to know|i'd like to know)(?: please)?,? (?=what|who|which)"
+)
 _NEXT = pattern(
     r"^(?:next|next (?:one|song|track|title)|skip|skip (?:this|it|that|this one|this song|this track|song|track"
     r"|ahead))$"
 )
 _PREVIOUS = pattern(r"^(?:previous|previous (?:one|song|track|title)|last song|last track|go back a (?:song|track))$")
+_SEVERAL = pattern(
+    rf"^(?P<verb>skip|jump|go) (?:(?P<back>back)|over|ahead|forward)?(?: ?by)?(?: ?the)?(?: ?(?:next|last))? ?"
+    rf"(?P<count>{NUMBER}) (?:songs|tracks|titles|tunes|pieces|episodes)$"
+)
+_MOST_SKIPPED = 20
+_TITLED = pattern(
+    r"^(?:play|put on|start)(?: me| us)? (?:the |a )?(?:song|track|tune|album)(?: called| named| titled)? "
+    r"(?!(?:again|once|from|that|i|you|on|in|next|over|now|at|for|about|with)\b)(?P<what>.+?)"
+    r"(?: (?:in|on) (?:the |my )(?P<place>[\w' -]+))?$"
+)
 _ANYTHING = pattern(
     r"^(?:play|put on|start(?: playing)?) (?:me )?(?:something|anything|(?:some |any )?music|some tunes|some"
     r" songs|a song|some background music)"
@@ -53,8 +67,9 @@ def parse(text: str, house: House) -> Calls:
     players = [entity for entity in house.entities if entity.domain == "media_player"]
     if not players:
         return ()
+    question = _TELL.sub("", text)
     for form in _PLAYING:
-        if said := form.match(text):
+        if said := form.match(question):
             parts = said.groupdict()
             slots = _place(parts.get("player") or parts.get("place"), house)
             if slots is None or "name" in slots:
@@ -66,6 +81,13 @@ def parse(text: str, house: House) -> Calls:
             return (tool_call("media_next"),)
         if _PREVIOUS.match(text):
             return (tool_call("media_previous"),)
+        if said := _SEVERAL.match(text):
+            count = number_value(said["count"])
+            tool = "media_previous" if said["back"] else "media_next"
+            return (tool_call(tool),) * int(count) if count and 2 <= count <= _MOST_SKIPPED else ()
+    if said := _TITLED.match(text):
+        slots = _place(said["place"], house)
+        return () if slots is None else (tool_call("media_search_and_play", search_query=said["what"], **slots),)
     if said := _ANYTHING.match(text):
         slots = _place(said["place"], house)
         if slots is None:

@@ -18,7 +18,7 @@ _DAY = (
 )
 _DAYS = pattern(rf"\b{_DAY}\b")
 _IS_QUESTION = pattern(
-    r"^(?:what|what's|whats|how|how's|is|are|will|do|does|should|tell me|give me|show me|read me|can|could|any"
+    r"^(?:what|what's|whats|how|how's|is|are|will|do|does|should|tell(?: me)?|give me|show me|read me|can|could|any"
     r"|when)\b|^(?:weather|forecast)\b|\bforecast$"
 )
 _WHEN = pattern(r"^(?:when|how soon)\b")

@@ -187,6 +187,7 @@ def test_a_known_word_is_not_a_mishearing_of_another() -> None:
 
 def test_the_area_slot_completes_the_name() -> None:
     assert names(DEMO, name="light", area="living room") == ["Living Room Light"]
+    assert names(DEMO, name="light", area="master bedroom") == names(DEMO, name="light", area="bedroom")
     assert names(DEMO, name="blinds", area="living room") == ["Living Room Blinds"]
 
 

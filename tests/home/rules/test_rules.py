@@ -104,6 +104,13 @@ async def test_several_items_are_ticked_off_in_one_sentence(talk: Talk) -> None:
     assert all(item.is_done for item in await talk.bench.home.items("todo.shopping_list"))
 
 
+async def test_an_item_that_is_on_the_list_is_not_added_twice(talk: Talk) -> None:
+    assert await talk.bench.say("shopping_list_add_item", item="Milk") == "Milk is on the shopping list already."
+    assert [item.text for item in await talk.bench.home.items("todo.shopping_list")] == ["milk", "bread"]
+    await talk.say("tick off milk")
+    assert await talk.bench.say("shopping_list_add_item", item="milk") == "I added milk to the shopping list."
+
+
 async def test_an_item_is_removed_from_the_list_that_has_it(talk: Talk) -> None:
     assert await talk.say("remove water the plants from the list") == "I took water the plants off the to-do list."
 
@@ -132,8 +139,20 @@ async def test_the_current_track_is_named_and_skipped(talk: Talk) -> None:
     assert await talk.say("what song is this") == "The TV is playing the news."
     await talk.say("next")
     assert talk.bench.entity("media_player.tv").attributes["track"] == 2
+    await talk.say("skip two songs")
+    assert talk.bench.entity("media_player.tv").attributes["track"] == 4
+    assert await talk.say("tell me what the title of this song is") == "The TV is playing the news."
     await talk.bench.say("media_pause")
     assert await talk.say("play something") == "The TV is playing again."
+
+
+async def test_a_title_is_played_as_it_was_said(talk: Talk) -> None:
+    assert (await talk.run("play the song let it go")).calls[0].arguments == '{"search_query": "let it go"}'
+
+
+async def test_a_drink_starts_the_machine_that_makes_it(talk: Talk) -> None:
+    assert await talk.say("could you make me a cup of coffee please") == "The coffee machine is on."
+    assert await talk.say("make me some tea") == FROM_THE_MODEL
 
 
 @pytest.mark.parametrize(

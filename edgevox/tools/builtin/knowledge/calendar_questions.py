@@ -199,7 +199,7 @@ _DATE_OF = (
     r"on (?:what|which) (?P<kind>day|date|weekday)(?: of the week)? (?:does|is|did|was|will) (?P<when>.+?)(?: fall| "
     r"be)?(?: on)?",
     r"(?:what(?:'s| is| was)|whats) (?P<when>.+ ago|.+ (?:from|after|before) .+)",
-    r"(?P<kind>date|day) (?P<when>next .+|in .+|.+ from now|.+ ago)",
+    r"(?:(?:tell|give) me )?(?:the )?(?P<kind>date|day) (?P<when>next .+|in .+|.+ from now|.+ ago)",
 )
 _WHEN_FORMS = (r"when(?:'s| is| was| does| will)(?: be)? (?:the )?(?P<when>.+?)(?: be| fall| fall on| start)?",)
 _WEEK_FORMS = (
