@@ -139,17 +139,20 @@ def ask(args: argparse.Namespace, context: Context) -> int:
         fields = {key: value for key, value in answer.items() if key != "kind"}
         context.write_json(fields | {"error": None}, indent=None)
     else:
-        calls = [
-            call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]
-        ]
-        if answer["reply"]:
-            context.write(answer["reply"])
-        if form.is_given:
-            for call in calls:
-                context.write(call)
-        else:  # they have been run: a remark beside the answer
-            context.note(*calls, style="dim")
+        print_answer(context, answer, calls_are_result=form.is_given)
     return report_record_error(context, runtime) if runtime else 0
+
+
+def print_answer(context: Context, answer: types.JsonObject, *, calls_are_result: bool) -> None:
+    """Print the reply; its calls are part of the result, or a remark about what was done."""
+    if answer["reply"]:
+        context.write(answer["reply"])
+    for call in answer["tool_calls"]:
+        text = call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}"
+        if calls_are_result:
+            context.write(text)
+        else:
+            context.note(text, style="dim")
 
 
 class _OutputFormat:

@@ -1,16 +1,16 @@
-"""`edgevox devices` and `wake`: list the audio devices, and measure a wake word."""
+"""`edgevox setup`, `devices` and `wake`: set up everything, list the audio devices, and measure a wake word."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
 from rich.table import Table
-from rich.text import Text
 
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.devices import Device, Direction, choose_device, list_devices
@@ -23,7 +23,8 @@ from edgevox.audio.wake_word import (
     trace_wake_word,
 )
 from edgevox.cli.command import JSON, Command, argument, setting
-from edgevox.cli.context import Context, folded, left, plain_table, right
+from edgevox.cli.context import Context, left, plain_table, right
+from edgevox.cli.ui.sound_check import devices_table
 from edgevox.config.sections import Threshold, ThresholdName, wake_words
 from edgevox.core.errors import AudioError, ConfigError, DeviceUnavailable
 
@@ -48,24 +49,6 @@ def devices(args: argparse.Namespace, context: Context) -> int:
     return 0 if microphone and speaker else DeviceUnavailable.exit_code
 
 
-def devices_table(devices: Sequence[Device], microphone: Device | None, speaker: Device | None) -> Table:
-    """Table of the devices and their channels; devices in use are marked."""
-    numbers = map(right, ("inputs", "outputs", "rate"))
-    table = plain_table(right("#"), folded("device"), *numbers, left("host API"), "used as")
-    for device in devices:
-        uses = (("microphone", device == microphone), ("loudspeaker", device == speaker))
-        table.add_row(
-            str(device.index),
-            Text(device.name),
-            str(device.input_channels or ""),
-            str(device.output_channels or ""),
-            f"{device.rate_hz} Hz",
-            device.host_api,
-            ", ".join(name for name, is_used in uses if is_used),
-        )
-    return table
-
-
 def _device_in_use(
     devices: Sequence[Device], wanted: str | None, direction: Direction, context: Context
 ) -> Device | None:
@@ -74,6 +57,33 @@ def _device_in_use(
     except DeviceUnavailable as error:
         context.report_error(error)
         return None
+
+
+@Command(
+    "setup",
+    "Set up everything in one guided conversation",
+    argument("steps", nargs="*", metavar="STEP", help="only these steps, such as microphone or home"),
+    argument("--mic", metavar="NAME", help="propose this microphone"),
+    argument("--speaker", metavar="NAME", help="propose this loudspeaker"),
+    argument("--yes", "--save", action="store_true", help="ask nothing: take every default, test and save"),
+)
+def setup(args: argparse.Namespace, context: Context) -> int:
+    if not args.yes and not sys.stdin.isatty():
+        raise ConfigError(
+            "edgevox setup asks questions: run it in a terminal",
+            hint="for scripts: edgevox config set NAME VALUE, or edgevox setup --yes, which takes all defaults",
+        )
+    # Imported here: the setup uses most other commands, which takes a second.
+    from edgevox.cli.setup.flow import run_setup
+    from edgevox.cli.setup.machine import LocalMachine
+    from edgevox.cli.setup.session import SetupSession
+    from edgevox.cli.ui.questions import Questions
+
+    proposed: dict[Direction, str] = {}
+    proposed |= {"input": args.mic} if args.mic else {}
+    proposed |= {"output": args.speaker} if args.speaker else {}
+    questions = Questions(context.err, is_unattended=args.yes)
+    return run_setup(SetupSession(context, questions, LocalMachine(), proposed), args.steps)
 
 
 _MAX_NAMED = 20

@@ -1,1 +1,1 @@
-"""The guided setup: `steps` and `sound_steps` ask, `session` keeps and shows, `machine` acts."""
+"""The guided setup: `flow` orders `steps` and `sound_steps`, `session` keeps and shows, `machine` acts."""

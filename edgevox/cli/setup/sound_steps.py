@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from edgevox.audio.dsp import dbfs
 from edgevox.audio.io.devices import Device, Direction, choose_device
-from edgevox.cli.commands.audio import devices_table
 from edgevox.cli.setup.session import SetupSession
-from edgevox.cli.ui.sound_check import LEVEL_ADVICE, RECORD_S, chime, rate_level
+from edgevox.cli.ui.sound_check import LEVEL_ADVICE, RECORD_S, chime, devices_table, rate_level
 from edgevox.config.schema import catalogue
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.languages import LANGUAGES

@@ -1,15 +1,13 @@
-"""Steps of the setup: language, wake word, home, model, download and service; and the order of all steps."""
+"""Steps of the setup that are only typed: language, wake word, home, model, download and service."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
 
 from edgevox.app.local_sessions import voice_engines
 from edgevox.cli.assistant import ready_lines
 from edgevox.cli.commands.config import PresetChoice
 from edgevox.cli.setup.session import SetupSession
-from edgevox.cli.setup.sound_steps import set_loudspeaker, set_microphone, set_voice
 from edgevox.config import SttSettings
 from edgevox.config.schema import catalogue
 from edgevox.config.sections import AUTO, wake_words
@@ -106,7 +104,8 @@ def set_model(session: SetupSession) -> None:
         return
     choices = session.machine.presets(session.context)
     named = session.settings.preset
-    present = next((one.preset.name for one in choices if named in (one.preset.name, *one.preset.aliases)), named)
+    used = next((one for one in choices if named in (one.preset.name, *one.preset.aliases)), None)
+    present = used.preset.name if used else named
     fitting = {one.preset.name: one for one in choices if _is_fitting(one, session.language)}
     if not fitting:
         session.note(f"  no preset fits into the memory of this machine: {present} is kept", style="yellow")
@@ -114,7 +113,10 @@ def set_model(session: SetupSession) -> None:
     default = present
     if present not in fitting:
         default = _MANY_LANGUAGES_PRESET if _MANY_LANGUAGES_PRESET in fitting else next(iter(fitting))
-        session.note(f"  {present} is too large for this machine, or does not speak {LANGUAGES[session.language]}")
+        if used and used.fits is False:
+            session.note(f"  {present} needs more memory than this machine has")
+        else:
+            session.note(f"  {present} does not speak {LANGUAGES[session.language]}")
     session.note(f"  these fit into the {size_text(total_memory_bytes())} of memory of this machine:")
     ordered = sorted(fitting.values(), key=lambda one: (one.preset.name != present, one.download_bytes or 0))
     options = {one.preset.name: _described(one) for one in ordered}
@@ -130,7 +132,7 @@ def _is_fitting(choice: PresetChoice, language: str) -> bool:
 
 def _described(choice: PresetChoice) -> str:
     size = "here" if choice.is_downloaded else size_text(choice.download_bytes or 0)
-    return f"{size:>7}  {choice.preset.summary}"
+    return f"{size:>6}  {choice.preset.summary}"
 
 
 def download_models(session: SetupSession) -> None:
@@ -161,18 +163,3 @@ def set_service(session: SetupSession) -> None:
     at_boot = "Start it with the machine, before anybody logs in? (loginctl enable-linger)"
     if machine.starts_at_boot() is False and questions.confirm(at_boot, default=False):
         machine.start_at_boot()
-
-
-Step = Callable[[SetupSession], None]
-STEPS: Mapping[str, tuple[str, Step]] = {
-    "language": ("Language", set_language),
-    "microphone": ("Microphone", set_microphone),
-    "loudspeaker": ("Loudspeaker", set_loudspeaker),
-    "voice": ("Voice", set_voice),
-    "wake": ("Wake word", set_wake_word),
-    "home": ("Home", set_home),
-    "model": ("Language model", set_model),
-    "download": ("Download", download_models),
-    "service": ("Start by itself", set_service),
-}
-"""Each step with its title, in order. A step raises EdgevoxError, and StepSkipped where the person skips it."""

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TextIO, TypeVar
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.prompt import Prompt
+from rich.table import Table
 from rich.text import Text
 
+from edgevox.cli.context import folded, left, right
 from edgevox.core.errors import ConfigError
 
 T = TypeVar("T")
@@ -62,9 +65,10 @@ class Questions:
     def choose(self, question: str, options: Mapping[str, str], default: str) -> str:
         """Ask for one of `options`, keys with their descriptions, by number or key; returns the key."""
         keys = list(options)
-        width = max(map(len, keys))
+        table = Table(right(), left(style="bold"), folded(), box=None, show_header=False, pad_edge=False)
         for number, (key, description) in enumerate(options.items(), 1):
-            self._console.print(Text.assemble(f"  {number:>2}  ", (f"{key:<{width}}", "bold"), f"  {description}"))
+            table.add_row(str(number), Text(key), Text(description))
+        self._console.print(Padding(table, (0, 0, 0, 2)))
 
         def check(answer: str) -> str:
             if answer.isdecimal() and 0 < int(answer) <= len(keys):

@@ -1,4 +1,4 @@
-"""Tests of a microphone and a loudspeaker: records with a level meter, rates the level, plays sounds."""
+"""Lists and tests microphones and loudspeakers: records with a level meter, rates the level, plays sounds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from edgevox.audio.dsp import dbfs
 from edgevox.audio.io.devices import Device
 from edgevox.audio.io.microphone import Microphone
 from edgevox.audio.io.speaker import Speaker
-from edgevox.cli.context import run_until_done
+from edgevox.cli.context import folded, left, plain_table, right, run_until_done
 from edgevox.cli.ui.voice_view import meter
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
@@ -39,6 +40,24 @@ _CLIPPED_SHARE = 0.001
 _CHIME_HZ = (523.25, 659.25, 783.99)
 _CHIME_RATE_HZ = 22_050
 _NOTE_S = 0.35
+
+
+def devices_table(devices: Sequence[Device], microphone: Device | None, speaker: Device | None) -> Table:
+    """Table of the devices and their channels; devices in use are marked."""
+    numbers = map(right, ("inputs", "outputs", "rate"))
+    table = plain_table(right("#"), folded("device"), *numbers, left("host API"), "used as")
+    for device in devices:
+        uses = (("microphone", device == microphone), ("loudspeaker", device == speaker))
+        table.add_row(
+            str(device.index),
+            Text(device.name),
+            str(device.input_channels or ""),
+            str(device.output_channels or ""),
+            f"{device.rate_hz} Hz",
+            device.host_api,
+            ", ".join(name for name, is_used in uses if is_used),
+        )
+    return table
 
 
 def rate_level(samples: NDArray[np.float32]) -> LevelRating:

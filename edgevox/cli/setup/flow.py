@@ -1,55 +1,48 @@
-"""`edgevox setup`: one guided conversation for language, sound, voice, wake word, home, model and service.
+"""Runs the steps of the guided setup in order, and ends it with a spoken sentence.
 
 Each step saves its answer at once, so that Ctrl-C keeps all answers before it. Present values are the defaults.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.text import Text
 
-from edgevox.audio.io.devices import Direction
-from edgevox.cli.command import INTERRUPTED, Command, argument
-from edgevox.cli.context import Context
-from edgevox.cli.setup.machine import LocalMachine
+from edgevox.cli.command import INTERRUPTED
 from edgevox.cli.setup.session import SetupSession
-from edgevox.cli.setup.steps import STEPS, Step
-from edgevox.cli.ui.questions import Questions, StepSkipped
+from edgevox.cli.setup.sound_steps import set_loudspeaker, set_microphone, set_voice
+from edgevox.cli.setup.steps import download_models, set_home, set_language, set_model, set_service, set_wake_word
+from edgevox.cli.ui.questions import StepSkipped
 from edgevox.core.errors import ConfigError, EdgevoxError
 
-
-@Command(
-    "setup",
-    "Set up everything in one guided conversation",
-    argument("steps", nargs="*", metavar="STEP", help=f"only these: {', '.join(STEPS)}"),
-    argument("--mic", metavar="NAME", help="propose this microphone"),
-    argument("--speaker", metavar="NAME", help="propose this loudspeaker"),
-    argument("--yes", "--save", action="store_true", help="ask nothing: take every default, test and save"),
-)
-def setup(args: argparse.Namespace, context: Context) -> int:
-    if unknown := [step for step in args.steps if step not in STEPS]:
-        raise ConfigError(f"there is no step {unknown[0]}", hint=f"the steps are {', '.join(STEPS)}")
-    if not args.yes and not sys.stdin.isatty():
-        raise ConfigError(
-            "edgevox setup asks questions: run it in a terminal",
-            hint="for scripts: edgevox config set NAME VALUE, or edgevox setup --yes, which takes all defaults",
-        )
-    proposed: dict[Direction, str] = {}
-    proposed |= {"input": args.mic} if args.mic else {}
-    proposed |= {"output": args.speaker} if args.speaker else {}
-    questions = Questions(context.err, is_unattended=args.yes)
-    return run_setup(SetupSession(context, questions, LocalMachine(), proposed), args.steps or tuple(STEPS))
+Step = Callable[[SetupSession], None]
+STEPS: Mapping[str, tuple[str, Step]] = {
+    "language": ("Language", set_language),
+    "microphone": ("Microphone", set_microphone),
+    "loudspeaker": ("Loudspeaker", set_loudspeaker),
+    "voice": ("Voice", set_voice),
+    "wake": ("Wake word", set_wake_word),
+    "home": ("Home", set_home),
+    "model": ("Language model", set_model),
+    "download": ("Download", download_models),
+    "service": ("Start by itself", set_service),
+}
+"""Each step with its title, in order. A step raises EdgevoxError, and StepSkipped where the person skips it."""
 
 
 def run_setup(session: SetupSession, steps: Sequence[str]) -> int:
-    """Take the steps and return the exit code. Raises ConfigError if the settings file is invalid."""
+    """Take these steps, all of them for none, and return the exit code.
+
+    Raises ConfigError for an unknown step and for an invalid settings file.
+    """
+    if unknown := [step for step in steps if step not in STEPS]:
+        raise ConfigError(f"there is no step {unknown[0]}", hint=f"the steps are {', '.join(STEPS)}")
+    steps = steps or tuple(STEPS)
     _ = session.settings  # an invalid file is reported before the first question
     if not session.questions.is_unattended:
         session.note(
-            "Enter keeps the value in brackets, s skips a step.",
+            "Enter keeps the value in parentheses, s skips a step.",
             "Each answer is saved at once: Ctrl-C ends the setup and keeps the answers so far.",
         )
     try:
