@@ -136,7 +136,8 @@ def set_up(
 ) -> Setup:
     """Answers each question with one line; at the end of the answers the input ends, like Ctrl-D."""
     screen = io.StringIO()
-    context = Context(*(Console(file=screen, width=100, highlight=False) for _ in range(2)))
+    console = Console(file=screen, width=100, highlight=False)
+    context = Context(console, console)
     stream = io.StringIO("".join(f"{answer}\n" for answer in answers))
     machine = machine or FakeMachine()
     questions = Questions(context.err, is_unattended=unattended, stream=stream)
