@@ -115,7 +115,8 @@ def _install(args: argparse.Namespace, context: Context) -> None:
         context.write(_service_text(context))
         return
     install_service(context, start=not args.no_start)
-    if sys.platform == "darwin":
+    is_mac = sys.platform == "darwin"
+    if is_mac:
         return
     if not args.no_start:
         context.note("running, and waiting for the wake word; see edgevox status")
@@ -142,7 +143,8 @@ def install_service(context: Context, *, start: bool) -> None:
 def _service_text(context: Context) -> str:
     command = [sys.executable, "-m", "edgevox", "service", "run"]
     environment = {name: os.environ[name] for name in _PATH_VARIABLES if name in os.environ}
-    if sys.platform == "darwin":
+    is_mac = sys.platform == "darwin"
+    if is_mac:
         return service_unit.agent_text(command, environment, context.folders.state)
     return service_unit.unit_text(command, environment)
 

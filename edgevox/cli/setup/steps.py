@@ -146,7 +146,8 @@ def download_models(session: SetupSession) -> None:
 
 def set_service(session: SetupSession) -> None:
     questions, machine = session.questions, session.machine
-    if sys.platform == "darwin":
+    is_mac = sys.platform == "darwin"
+    if is_mac:
         session.note("  → edgevox service install writes a launchd agent (not tested on macOS yet)")
         return
     is_installed = machine.has_service()
