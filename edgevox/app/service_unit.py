@@ -106,6 +106,15 @@ def lingers() -> bool | None:
     return answer.stdout.strip() == "yes" if answer.returncode == 0 else None
 
 
+def enable_linger() -> None:
+    """Let the user's services start with the machine. Raises EdgevoxError."""
+    done = _run("loginctl", "enable-linger")
+    if done.returncode:
+        raise EdgevoxError(
+            f"loginctl enable-linger failed: {done.stderr.strip()}", hint="try it as root: loginctl enable-linger USER"
+        )
+
+
 def systemctl(*words: str) -> None:
     """Run systemctl --user. Raises EdgevoxError with its message."""
     done = _run("systemctl", "--user", *words)

@@ -34,7 +34,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; SystemExit is the only exception that leaves."""
     words = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know every character
     try:

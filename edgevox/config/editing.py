@@ -1,4 +1,4 @@
-"""Writes the commented config.toml of `edgevox config init`, and the keys that the web page may change."""
+"""Writes the commented config.toml of `edgevox config init`, and the keys that the web page or the setup change."""
 
 from __future__ import annotations
 
@@ -125,6 +125,28 @@ def save_changes(settings: Settings, folders: Folders, changes: Mapping[str, obj
         by_section[section][key] = value
     for section, values in by_section.items():
         update_config_file(folders.config_file, section, values)
+
+
+def save_answers(settings: Settings, folders: Folders, answers: Mapping[str, Value | None]) -> tuple[str, ...]:
+    """Write those answers that differ from the present values, and return their names; None removes a setting.
+
+    Raises ConfigError if a value is invalid, if it would have no effect, or if the file cannot be changed. Blocks.
+    """
+    changed = {name: value for name, value in answers.items() if value_of(settings, name) != value}
+    by_section: defaultdict[str, dict[str, Value | None]] = defaultdict(dict)
+    for name, value in changed.items():
+        if reason := reason_not_editable(settings, name):
+            raise ConfigError(f"{name} cannot be saved: {reason}", hint="unset it, or change it there")
+        if value is not None:
+            try:
+                catalogue()[name].from_toml(value)
+            except ValueError as error:
+                raise ConfigError(str(error), hint=catalogue()[name].description) from error
+        section, _, key = name.rpartition(".")
+        by_section[section][key] = value
+    for section, values in by_section.items():
+        update_config_file(folders.config_file, section, values)
+    return tuple(changed)
 
 
 def save_setting(settings: Settings, folders: Folders, setting: Setting, text: str) -> None:

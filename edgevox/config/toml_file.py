@@ -63,20 +63,25 @@ Value: TypeAlias = str | int | float | bool | list[str]
 _HEADER = re.compile(r"\s*\[")
 
 
-def update_config_file(path: Path, section: str, values: Mapping[str, Value]) -> None:
-    """Write values into one section of the file, or above all sections for ""; creates the file. Raises ConfigError."""
+def update_config_file(path: Path, section: str, values: Mapping[str, Value | None]) -> None:
+    """Write values into one section of the file, or above all sections for ""; None removes a key.
+
+    Creates the file. Raises ConfigError.
+    """
     old = read_toml(path)
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
     # Refuse an edit whose result differs from the intended one, whatever the layout of the file.
     try:
-        changed = {section: table.get(section, {}) | values} if section else dict(values)
-        is_safe = parse_toml(new_text) == table | changed
+        is_safe = parse_toml(new_text) == _merged(table, section.split(".") if section else [], values)
     except tomllib.TOMLDecodeError:
         is_safe = False
     if not is_safe:
-        lines = " and ".join(_line(key, value) for key, value in values.items())
-        raise ConfigError(f"the layout of {path} does not allow a safe edit", hint=f"add {lines}")
+        lines = " and ".join(
+            f"remove {key}" if value is None else f"add {_line(key, value)}" for key, value in values.items()
+        )
+        place = f" in [{section}]" if section else ""
+        raise ConfigError(f"the layout of {path} does not allow a safe edit", hint=f"{lines}{place}")
     try:
         write_atomic(path, new_text)
     except OSError as error:
@@ -85,12 +90,14 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value]) ->
         ) from error
 
 
-def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
-    """The text with these values in the section, replacing existing or commented-out lines."""
+def with_values(text: str, section: str, values: Mapping[str, Value | None]) -> str:
+    """The text with these values in the section, replacing existing or commented-out lines; None removes a line."""
     lines = text.splitlines()
-    names_section = re.compile(rf"\s*\[\s*{section}\s*\]")
+    names_section = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]")
     header = next((number for number, line in enumerate(lines) if names_section.match(line)), None) if section else -1
     if header is None:
+        if all(value is None for value in values.values()):
+            return text
         lines += ["", f"[{section}]"] if lines else [f"[{section}]"]
         header = len(lines) - 1
     for key, value in values.items():
@@ -98,11 +105,25 @@ def with_values(text: str, section: str, values: Mapping[str, Value]) -> str:
         places = range(header + 1, end)
         live = [number for number in places if re.match(rf"\s*{key}\s*=", lines[number])]
         commented = [number for number in places if re.match(rf"#{key}\s*=", lines[number])]
-        if place := (live or commented):
+        if value is None:
+            for number in live[:1]:
+                del lines[number]
+        elif place := (live or commented):
             lines[place[0]] = _line(key, value)
         else:
             lines.insert(header + 1, _line(key, value))
     return "\n".join(lines) + "\n"
+
+
+def _merged(table: Mapping[str, Any], path: list[str], values: Mapping[str, Value | None]) -> dict[str, Any]:
+    """The table with these values in the nested table at `path`."""
+    if path:
+        inner = table.get(path[0], {})
+        if not inner and all(value is None for value in values.values()):
+            return dict(table)
+        return {**table, path[0]: _merged(inner if isinstance(inner, dict) else {}, path[1:], values)}
+    merged = {**table, **values}
+    return {key: value for key, value in merged.items() if value is not None}
 
 
 def _line(key: str, value: Value) -> str:

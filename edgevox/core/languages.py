@@ -46,6 +46,10 @@ class Phrases:
     """Said while a reply takes long. Short: the reply may be ready as one begins."""
     error: str
     """Said after an engine failed."""
+    sound_check: str
+    """Said to test a loudspeaker or a voice."""
+    ready: str
+    """Said at the end of the setup."""
     yes: tuple[str, ...]
     no: tuple[str, ...]
     polite: tuple[str, ...]
@@ -79,6 +83,12 @@ def checked_language(code: str) -> str:
     meant = _nearest(code)
     hint = f"did you mean {meant} ({LANGUAGES[meant]})?" if meant else "use a code such as en, de or fr"
     raise ValueError(f'"{code}" is not a language code that Whisper knows: {hint}')
+
+
+def language_named(written: str) -> str:
+    """Return the code of a language, given by it or by its English name. Raises ValueError like checked_language."""
+    low = written.strip().casefold()
+    return next((code for code, name in LANGUAGES.items() if name.casefold() == low), None) or checked_language(low)
 
 
 def _nearest(written: str) -> str | None:

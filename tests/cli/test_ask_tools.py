@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.cli.commands.ask import print_answer
+from edgevox.cli.context import Context
 from tests.cli.command import edgevox, environment
 
 LIGHT = {
@@ -44,6 +46,17 @@ def test_a_named_tool_is_called_and_the_call_is_printed(tmp_path: Path, tools: P
     assert set(call["arguments"]) == {"room", "on"}
     assert call["arguments"]["room"] in ("hall", "kitchen")
     assert answer["finish_reason"] == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("are_result", "out", "err"), [(True, "Done.\nLight on\n", ""), (False, "Done.\n", "Light on\n")]
+)
+def test_calls_that_were_run_are_a_remark_and_not_the_answer(
+    are_result: bool, out: str, err: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = {"reply": "Done.", "tool_calls": [{"name": "turn_on", "arguments": {}, "summary": "Light on"}]}
+    print_answer(Context(), answer, calls_are_result=are_result)
+    assert capsys.readouterr() == (out, err)
 
 
 @pytest.mark.engine

@@ -192,6 +192,12 @@ def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(command: tuple[s
     assert process.wait(BOUND_S) == 141
 
 
+def test_a_terminal_without_unicode_gets_replacements(tmp_path: Path) -> None:
+    result = edgevox("presets", "show", "nonsense", env=environment(tmp_path, PYTHONIOENCODING="latin-1"))
+    assert result.returncode == 2
+    assert "?" in result.stderr  # the arrow before the hint
+
+
 def test_an_unknown_preset_gets_suggestions(tmp_path: Path) -> None:
     result = edgevox("ask", "--preset", "qwen-3", "hello", env=environment(tmp_path))
     assert result.returncode == 2

@@ -62,6 +62,17 @@ def test_a_new_plugin_works_and_its_tests_pass_as_they_are(
     assert "3 passed" in passed(test, plugins_folder)
 
 
+@pytest.mark.parametrize(("found", "said"), [(True, "-m pytest"), (False, "its test, for pytest:")])
+def test_pytest_is_named_as_a_command_only_where_it_is_installed(
+    found: bool, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("edgevox.cli.commands.extensions.find_spec", lambda _name: object() if found else None)
+    assert main(["plugins", "new", "weather"]) == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert ("-m pytest" in shown) is found
+
+
 def test_a_new_plugin_is_trusted_whatever_the_users_mask(plugins_folder: Path) -> None:
     mask = os.umask(0)
     try:

@@ -32,6 +32,26 @@ def test_a_value_is_replaced_in_place(before: str, after: str) -> None:
     assert with_values(before, "audio", {"speaker": "HDMI"}) == after
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ('[audio]\n# mine\nspeaker = "USB"\nlead_in_ms = 5\n', "[audio]\n# mine\nlead_in_ms = 5\n"),
+        ("[audio]\n#speaker = 1\n", "[audio]\n#speaker = 1\n"),
+    ],
+)
+def test_none_removes_a_value_and_nothing_else(before: str, after: str) -> None:
+    assert with_values(before, "audio", {"speaker": None}) == after
+
+
+def test_a_nested_table_is_edited_and_the_outer_one_stays(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[tts]\nspeed = 1.2  # mine\n")
+    update_config_file(path, "tts.voices", {"de": "thorsten"})
+    update_config_file(path, "tts.voices", {"de": "eva", "fr": "siwis"})
+    assert path.read_text() == '[tts]\nspeed = 1.2  # mine\n\n[tts.voices]\nfr = "siwis"\nde = "eva"\n'
+
+
 def test_the_file_of_config_init_keeps_its_comments(folders: Folders) -> None:
     path = write_initial_config(folders)
     before = path.read_text().splitlines()

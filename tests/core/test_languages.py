@@ -42,5 +42,7 @@ def test_phrases_are_written_as_they_are_compared() -> None:
         assert own.commands.keys() <= {*get_args(BuiltinCommand)}, code
         assert [phrase for phrase in understood if phrase != " ".join(plain_words(phrase))] == [], code
         assert own.filler, code
+        assert own.sound_check, code
+        assert own.ready, code
         assert own.yes, code
         assert not {*own.yes} & {*own.no}, code

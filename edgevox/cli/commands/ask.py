@@ -7,7 +7,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
@@ -139,12 +139,20 @@ def ask(args: argparse.Namespace, context: Context) -> int:
         fields = {key: value for key, value in answer.items() if key != "kind"}
         context.write_json(fields | {"error": None}, indent=None)
     else:
-        calls = [
-            call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}" for call in answer["tool_calls"]
-        ]
-        for line in filter(None, (answer["reply"], *calls)):
-            context.write(line)
+        print_answer(context, answer, calls_are_result=form.is_given)
     return report_record_error(context, runtime) if runtime else 0
+
+
+def print_answer(context: Context, answer: types.JsonObject, *, calls_are_result: bool) -> None:
+    """Print the reply; its calls are part of the result, or a remark about what was done."""
+    if answer["reply"]:
+        context.write(answer["reply"])
+    for call in answer["tool_calls"]:
+        text = call.get("summary") or f"{call['name']} {json.dumps(call['arguments'])}"
+        if calls_are_result:
+            context.write(text)
+        else:
+            context.note(text, style="dim")
 
 
 class _OutputFormat:
@@ -259,25 +267,23 @@ def say(args: argparse.Namespace, context: Context) -> None:
         if speaker:
             run_until_done(_play_speech(runtime, text, speaker))
         else:
-            sounds = run_until_done(_collect_speech(runtime, text))
+            sounds = run_until_done(collect_speech(runtime, text, runtime.engines.voice_languages[0]))
     if args.output:
         write_wav(args.output, sounds or ())
         context.note(f"wrote {args.output}")
 
 
-async def _collect_speech(runtime: AssistantRuntime, text: str) -> list[types.Audio]:
-    async with runtime, aclosing(_synthesize(runtime, text, CancelFlag())) as sounds:
+async def collect_speech(runtime: AssistantRuntime, text: str, language: str) -> list[types.Audio]:
+    """Return the audio of a text in the voice of that language. Raises EngineFailed."""
+    async with runtime, aclosing(runtime.voice().speak_text(text, CancelFlag(), language)) as sounds:
         return [sound async for sound in sounds]
-
-
-def _synthesize(runtime: AssistantRuntime, text: str, cancel: CancelFlag) -> AsyncGenerator[types.Audio, None]:
-    return runtime.voice().speak_text(text, cancel, runtime.engines.voice_languages[0])
 
 
 async def _play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -> None:
     cancel = CancelFlag()
     try:
-        async with runtime, aclosing(_synthesize(runtime, text, cancel)) as sounds:
+        language = runtime.engines.voice_languages[0]
+        async with runtime, aclosing(runtime.voice().speak_text(text, cancel, language)) as sounds:
             await speaker.play(sounds, cancel)
     finally:
         cancel.set()

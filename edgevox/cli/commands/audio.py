@@ -1,4 +1,4 @@
-"""`edgevox devices`, `setup` and `wake`: list, choose and test audio devices, and measure a wake word."""
+"""`edgevox setup`, `devices` and `wake`: set up everything, list the audio devices, and measure a wake word."""
 
 from __future__ import annotations
 
@@ -6,21 +6,14 @@ import argparse
 import dataclasses
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.table import Table
-from rich.text import Text
 
-from edgevox.audio.dsp import dbfs
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.devices import Device, Direction, choose_device, list_devices
-from edgevox.audio.io.microphone import Microphone
-from edgevox.audio.io.speaker import Speaker
 from edgevox.audio.wake_word import (
     TARGET_FALSE_PER_HOUR,
     TARGET_MISSED,
@@ -30,12 +23,10 @@ from edgevox.audio.wake_word import (
     trace_wake_word,
 )
 from edgevox.cli.command import JSON, Command, argument, setting
-from edgevox.cli.context import Context, folded, left, plain_table, right, run_until_done
+from edgevox.cli.context import Context, left, plain_table, right
+from edgevox.cli.ui.sound_check import devices_table
 from edgevox.config.sections import Threshold, ThresholdName, wake_words
-from edgevox.config.toml_file import update_config_file
 from edgevox.core.errors import AudioError, ConfigError, DeviceUnavailable
-from edgevox.core.turn import CancelFlag
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 
 @Command("devices", "List audio devices", JSON)
@@ -58,24 +49,6 @@ def devices(args: argparse.Namespace, context: Context) -> int:
     return 0 if microphone and speaker else DeviceUnavailable.exit_code
 
 
-def devices_table(devices: Sequence[Device], microphone: Device | None, speaker: Device | None) -> Table:
-    """Table of the devices and their channels; devices in use are marked."""
-    numbers = map(right, ("inputs", "outputs", "rate"))
-    table = plain_table(right("#"), folded("device"), *numbers, left("host API"), "used as")
-    for device in devices:
-        uses = (("microphone", device == microphone), ("loudspeaker", device == speaker))
-        table.add_row(
-            str(device.index),
-            Text(device.name),
-            str(device.input_channels or ""),
-            str(device.output_channels or ""),
-            f"{device.rate_hz} Hz",
-            device.host_api,
-            ", ".join(name for name, is_used in uses if is_used),
-        )
-    return table
-
-
 def _device_in_use(
     devices: Sequence[Device], wanted: str | None, direction: Direction, context: Context
 ) -> Device | None:
@@ -86,151 +59,31 @@ def _device_in_use(
         return None
 
 
-LevelRating: TypeAlias = Literal["nothing", "too quiet", "clipping", "fine"]
-
-_LISTEN_S = 2.0
-_FRAME = SAMPLE_RATE_HZ // 50
-# Level of the loudest 10 % of the frames: speech at arm's length is far above, room noise below.
-_QUIET_DBFS = -45.0
-_NOTHING_DBFS = -85.0
-_CLIPPED_LEVEL = 0.99
-_CLIPPED_SHARE = 0.001
-_ADVICE: dict[LevelRating, str] = {
-    "nothing": "records silence: is it muted, or is another microphone meant?",
-    "too quiet": "is too quiet: speak up, move closer, or raise its level in the system's sound settings",
-    "clipping": "clips: lower its level in the system's sound settings, or move away",
-    "fine": "works",
-}
-_NOUNS: dict[Direction, str] = {"input": "microphone", "output": "loudspeaker"}
-_KEYS: dict[Direction, str] = {"input": "microphone", "output": "speaker"}
-_CHIME_HZ = (523.25, 659.25, 783.99)
-_CHIME_RATE_HZ = 22_050
-_NOTE_S = 0.35
-
-
 @Command(
     "setup",
-    "Choose and test a microphone and a speaker",
-    setting("--mic", "audio.microphone", "NAME", "microphone to test"),
-    setting("--speaker", "audio.speaker", "NAME", "loudspeaker to test"),
-    argument("--save", action="store_true", help="save the choice without asking"),
+    "Set up everything in one guided conversation",
+    argument("steps", nargs="*", metavar="STEP", help="only these steps, such as microphone or home"),
+    argument("--mic", metavar="NAME", help="propose this microphone"),
+    argument("--speaker", metavar="NAME", help="propose this loudspeaker"),
+    argument("--yes", "--save", action="store_true", help="ask nothing: take every default, test and save"),
 )
 def setup(args: argparse.Namespace, context: Context) -> int:
-    settings = context.settings.audio
-    wanted: dict[Direction, str | None] = {"input": settings.microphone, "output": settings.speaker}
-    devices = list_devices()
-    if sys.stdin.isatty() and devices:
-        context.out.print(devices_table(devices, None, None))
-        wanted = {direction: _choose_device(context, devices, direction, wanted[direction]) for direction in wanted}
-    exit_codes = [_test_device(context, devices, direction, name) for direction, name in wanted.items()]
-    named = {_KEYS[direction]: name for direction, name in wanted.items() if name is not None}
-    _save_choice(context, named, works=not any(exit_codes), unasked=args.save)
-    return max(exit_codes)
+    if not args.yes and not sys.stdin.isatty():
+        raise ConfigError(
+            "edgevox setup asks questions: run it in a terminal",
+            hint="for scripts: edgevox config set NAME VALUE, or edgevox setup --yes, which takes all defaults",
+        )
+    # Imported here: the setup uses most other commands, which takes a second.
+    from edgevox.cli.setup.flow import run_setup
+    from edgevox.cli.setup.machine import LocalMachine
+    from edgevox.cli.setup.session import SetupSession
+    from edgevox.cli.ui.questions import Questions
 
-
-def rate_level(samples: NDArray[np.float32]) -> LevelRating:
-    """Rate the input level of a speech recording."""
-    frames = samples[: len(samples) // _FRAME * _FRAME].reshape(-1, _FRAME)
-    loudest = np.sort([dbfs(frame) for frame in frames])[-max(1, len(frames) // 10) :]
-    if np.mean(np.abs(samples) >= _CLIPPED_LEVEL) > _CLIPPED_SHARE:
-        return "clipping"
-    if loudest.max() < _NOTHING_DBFS:
-        return "nothing"
-    return "too quiet" if np.median(loudest) < _QUIET_DBFS else "fine"
-
-
-def chime() -> Audio:
-    """Return the test sound: three rising notes."""
-    at_s = np.arange(round(_NOTE_S * _CHIME_RATE_HZ)) / _CHIME_RATE_HZ
-    fade = np.minimum(1, 100 * at_s) * np.exp(-6 * at_s)
-    notes = [0.3 * fade * np.sin(2 * np.pi * hz * at_s) for hz in _CHIME_HZ]
-    return Audio(np.concatenate(notes).astype(np.float32), _CHIME_RATE_HZ)
-
-
-def _choose_device(
-    context: Context, devices: Sequence[Device], direction: Direction, current: str | None
-) -> str | None:
-    """Ask for a device by number or name; an empty answer keeps the current one."""
-    while True:
-        answer = context.ask(f"{_NOUNS[direction]}, by number or name [{current or 'default'}]: ")
-        if not answer:
-            return current
-        try:
-            device = choose_device(devices, answer, direction)
-        except DeviceUnavailable as error:
-            context.report_error(error)
-        else:
-            return _stable_name(device, devices, direction)
-
-
-def _stable_name(device: Device, devices: Sequence[Device], direction: Direction) -> str:
-    """Return the device's name, which is stable across restarts, or its number if the name is ambiguous."""
-    same = [other for other in devices if other.channels(direction) and other.name == device.name]
-    return device.name if len(same) == 1 else str(device.index)
-
-
-def _test_device(context: Context, devices: Sequence[Device], direction: Direction, name: str | None) -> int:
-    try:
-        device = choose_device(devices, name, direction)
-        return (_test_microphone if direction == "input" else _test_speaker)(context, device)
-    except DeviceUnavailable as error:
-        context.report_error(error)
-        return error.exit_code
-
-
-def _test_microphone(context: Context, device: Device) -> int:
-    with context.err.status(f"Say something: recording for {_LISTEN_S:.0f} s …"):
-        samples = run_until_done(_record(device))
-    rating = rate_level(samples)
-    text = f"microphone {device.name!r} {_ADVICE[rating]} ({dbfs(samples):.0f} dBFS)"
-    return _print_result(context, text, is_good=rating == "fine")
-
-
-def _test_speaker(context: Context, device: Device) -> int:
-    with context.err.status("Playing three notes …"):
-        run_until_done(_play(device, context.settings.audio.lead_in_ms))
-    was_heard = not sys.stdin.isatty() or _confirm(context, "Did you hear three notes?")
-    advice = "works" if was_heard else "was not heard: is it muted, or is another loudspeaker meant?"
-    return _print_result(context, f"loudspeaker {device.name!r} {advice}", is_good=was_heard)
-
-
-async def _record(device: Device) -> NDArray[np.float32]:
-    blocks: list[NDArray[np.float32]] = []
-    async with Microphone(str(device.index)) as microphone, aclosing(microphone.frames()) as frames:
-        async for block in frames:
-            blocks.append(block.samples)
-            if sum(map(len, blocks)) >= _LISTEN_S * SAMPLE_RATE_HZ:
-                break
-    return np.concatenate(blocks)
-
-
-async def _play(device: Device, lead_in_ms: int) -> None:
-    async def notes() -> AsyncIterator[Audio]:
-        yield chime()
-
-    await Speaker(str(device.index), lead_in_ms=lead_in_ms).play(notes(), CancelFlag())
-
-
-def _save_choice(context: Context, named: Mapping[str, str], *, works: bool, unasked: bool) -> None:
-    path = context.folders.config_file
-    if not works:
-        context.note("not saved: fix the problem first, or choose other devices")
-    elif not named:
-        context.note("these are the system's default devices: nothing to save")
-    elif unasked or (sys.stdin.isatty() and _confirm(context, f"Save this choice to {path}?")):
-        update_config_file(path, "audio", named)
-        context.note(f"saved to {path}")
-
-
-def _print_result(context: Context, text: str, *, is_good: bool) -> int:
-    """Print the result of a test and return its exit code."""
-    mark, style = ("✓", "green") if is_good else ("✗", "red")
-    context.out.print(Text.assemble((f"{mark} ", style), text), soft_wrap=True)
-    return 0 if is_good else 1
-
-
-def _confirm(context: Context, question: str) -> bool:
-    return context.ask(f"{question} [Y/n] ").lower() not in ("n", "no")
+    proposed: dict[Direction, str] = {}
+    proposed |= {"input": args.mic} if args.mic else {}
+    proposed |= {"output": args.speaker} if args.speaker else {}
+    questions = Questions(context.err, is_unattended=args.yes)
+    return run_setup(SetupSession(context, questions, LocalMachine(), proposed), args.steps)
 
 
 _MAX_NAMED = 20

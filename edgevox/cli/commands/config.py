@@ -171,8 +171,7 @@ _WIDE = 120
 
 @PRESETS.action("list", "list the presets and whether they fit in memory", JSON)
 def _list_presets(args: argparse.Namespace, context: Context) -> None:
-    store = open_store(context.folders)
-    choices = [_choice(preset, store) for preset in all_presets(user_presets(context.folders))]
+    choices = preset_choices(context)
     choices.sort(key=lambda choice: (choice.preset.family, choice.download_bytes or 0))
     if args.json:
         context.write_json([choice.facts() for choice in choices])
@@ -230,7 +229,7 @@ def _show_preset(args: argparse.Namespace, context: Context) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class PresetChoice:
     """A preset with its size on this machine; a preset without a model of its own has no size."""
 
     preset: ModelPreset
@@ -266,11 +265,17 @@ class _Choice:
         }
 
 
-def _choice(preset: ModelPreset, store: ModelStore) -> _Choice:
+def preset_choices(context: Context) -> list[PresetChoice]:
+    """Return every preset with its size on this machine. Raises ConfigError."""
+    store = open_store(context.folders)
+    return [_choice(preset, store) for preset in all_presets(user_presets(context.folders))]
+
+
+def _choice(preset: ModelPreset, store: ModelStore) -> PresetChoice:
     if preset.model is None:
-        return _Choice(preset, None, is_downloaded=False)
+        return PresetChoice(preset, None, is_downloaded=False)
     try:
-        return _Choice(preset, store.manifest.entry(preset.model), store.has(preset.model))
+        return PresetChoice(preset, store.manifest.entry(preset.model), store.has(preset.model))
     except ModelMissing as error:
         raise ConfigError(f"preset {preset.name}: {error.message}", hint=error.hint) from error
 

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.text import Text
@@ -73,7 +74,7 @@ def _new_plugin(args: argparse.Namespace, context: Context) -> None:
     tool = f"{args.name.replace('-', '_')}_greet"
     context.print(
         f"""try it: edgevox tools call {tool} '{{"who": "Mara"}}'""",
-        f"its test needs pytest (pip install pytest): python -m pytest {test}",
+        f"its test: {sys.executable} -m pytest {test}" if find_spec("pytest") else f"its test, for pytest: {test}",
         "its tool is an example: change it, or it answers requests to greet somebody",
     )
 

@@ -92,7 +92,10 @@ def _list(args: argparse.Namespace, context: Context) -> None:
     argument("--ca-file", type=Path, metavar="FILE", help="CA certificate to trust"),
 )
 def _setup(args: argparse.Namespace, context: Context) -> None:
-    (_set_up_mqtt if args.mqtt else _set_up_home_assistant)(args, context)
+    if args.mqtt:
+        connect_mqtt(context, args.mqtt, username=args.username, tls=args.tls, ca_file=args.ca_file)
+    else:
+        connect_home_assistant(context, args.url)
 
 
 @HOME.action("code", "keep the code of the alarm panel; it is asked for")
@@ -218,8 +221,9 @@ _ADDRESS_HINT = "use the URL that you open in the browser, such as --url http://
 _MAX_PORT = 65535
 
 
-def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
-    url = _address(args.url or _found_url(context))
+def connect_home_assistant(context: Context, url: str | None) -> None:
+    """Ask for a token, and for the URL where none is given; show the home and save both. Raises EdgevoxError."""
+    url = _address(url or _found_url(context))
     token = _secret(context, "token", _ACCESS_HELP)
     if not token.reveal().isascii():
         raise ConfigError("invalid token", hint="copy the token as Home Assistant shows it")
@@ -235,13 +239,14 @@ def _set_up_home_assistant(args: argparse.Namespace, context: Context) -> None:
     _save(context, {"home": {"kind": "home_assistant", "url": url}})
 
 
-def _set_up_mqtt(args: argparse.Namespace, context: Context) -> None:
+def connect_mqtt(context: Context, address: str, *, username: str | None, tls: bool, ca_file: Path | None) -> None:
+    """Ask for a password where there is a user name; show the home and save the connection. Raises EdgevoxError."""
     kept = context.settings.mqtt
     # Port and TLS always replace those of an earlier setup.
-    values: dict[str, Value] = {**_broker_address(args.mqtt, tls=args.tls), "tls": args.tls}
-    values |= {"username": args.username} if args.username else {}
+    values: dict[str, Value] = {**_broker_address(address, tls=tls), "tls": tls}
+    values |= {"username": username} if username else {}
     # Absolute, because the assistant may start in another folder.
-    values |= {"ca_file": str(args.ca_file.expanduser().absolute())} if args.ca_file else {}
+    values |= {"ca_file": str(ca_file.expanduser().absolute())} if ca_file else {}
     mqtt = kept.model_validate({**kept.model_dump(), **values})
     password = _secret(context, "password", "") if mqtt.username else None
     _show_home(

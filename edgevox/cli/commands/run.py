@@ -43,7 +43,7 @@ from edgevox.dialogue import Loudspeaker, Pipeline
         "--wake",
         "wake.mode",
         None,
-        "listen only after the wake word or your wake phrase; off: listen always",
+        "listen only after the wake word (wake.word, such as okay nabu) or your wake phrase; off: listen always",
         nargs="?",
         const="word",
         choices=get_args(WakeMode),

@@ -111,31 +111,42 @@ SERVICE = Command("service", "Install, remove or inspect the background service"
     argument("--print", action="store_true", help="only print the unit file"),
 )
 def _install(args: argparse.Namespace, context: Context) -> None:
-    command = [sys.executable, "-m", "edgevox", "service", "run"]
-    environment = {name: os.environ[name] for name in _PATH_VARIABLES if name in os.environ}
+    if args.print:
+        context.write(_service_text(context))
+        return
+    install_service(context, start=not args.no_start)
     is_mac = sys.platform == "darwin"
     if is_mac:
-        text = service_unit.agent_text(command, environment, context.folders.state)
-    else:
-        text = service_unit.unit_text(command, environment)
-    if args.print:
-        context.write(text)
         return
+    if not args.no_start:
+        context.note("running, and waiting for the wake word; see edgevox status")
+    if service_unit.lingers() is False:
+        context.note("  the service runs while you are logged in; to start it at boot:", "  → loginctl enable-linger")
+
+
+def install_service(context: Context, *, start: bool) -> None:
+    """Download the models, write and enable the service, and start it if wanted. Raises EdgevoxError."""
+    is_mac = sys.platform == "darwin"
     if not is_mac:
         service_unit.systemctl("show-environment")  # fails now, not after a download, where no manager answers
     open_runtime(context, voice_engines(context.settings))  # download the models now, not at the first start
     if is_mac:
         path = service_unit.agent_path(Path.home())
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(_service_text(context), encoding="utf-8")
         context.note(f"wrote {path} (not tested on macOS yet)", f"  → launchctl bootstrap gui/{user_id()} {path}")
         return
-    service_unit.install(text, start=not args.no_start)
+    service_unit.install(_service_text(context), start=start)
     context.note(f"installed {service_unit.unit_path()}")
-    if not args.no_start:
-        context.note("running, and waiting for the wake word; see edgevox status")
-    if service_unit.lingers() is False:
-        context.note("  the service runs while you are logged in; to start it at boot:", "  → loginctl enable-linger")
+
+
+def _service_text(context: Context) -> str:
+    command = [sys.executable, "-m", "edgevox", "service", "run"]
+    environment = {name: os.environ[name] for name in _PATH_VARIABLES if name in os.environ}
+    is_mac = sys.platform == "darwin"
+    if is_mac:
+        return service_unit.agent_text(command, environment, context.folders.state)
+    return service_unit.unit_text(command, environment)
 
 
 @SERVICE.action("uninstall", "stop and remove the service; keeps settings, models and memory")

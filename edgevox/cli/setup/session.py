@@ -1,0 +1,128 @@
+"""One run of the guided setup: its settings, what it has saved, its problems, and the built-in sentences it speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from rich.text import Text
+
+from edgevox.audio.io.devices import Direction, choose_device
+from edgevox.cli.context import Context
+from edgevox.cli.setup.machine import Machine
+from edgevox.cli.ui.questions import Questions
+from edgevox.config.editing import save_answers
+from edgevox.config.sections import AUTO
+from edgevox.config.settings import Settings
+from edgevox.config.toml_file import Value, update_config_file
+from edgevox.core.errors import EdgevoxError
+from edgevox.core.languages import ENGLISH, all_phrases
+from edgevox.core.types import Audio
+from edgevox.models import ModelEntry, open_store, size_text
+from edgevox.tts.engines import choose_tts
+
+Sentence: TypeAlias = Literal["sound_check", "ready"]
+# Spoken where a language has no phrases of its own: every voice can read it.
+_ANY_LANGUAGE_SENTENCE = "1, 2, 3."
+
+
+class SetupSession:
+    """What the steps share. `proposed` devices replace the present ones as defaults."""
+
+    def __init__(
+        self, context: Context, questions: Questions, machine: Machine, proposed: Mapping[Direction, str] | None = None
+    ) -> None:
+        self.context = context
+        self.questions = questions
+        self.machine = machine
+        self.proposed = proposed or {}
+        self.recording: Audio | None = None
+        """What the microphone recorded, to be played to the person."""
+        self.is_service_new = False
+        self.exit_code = 0
+        """That of the gravest problem; 0 without any."""
+        self.changed: list[str] = []
+
+    @property
+    def settings(self) -> Settings:
+        return self.context.settings
+
+    @property
+    def language(self) -> str:
+        """The language that is spoken; English where it is detected."""
+        language = self.settings.stt.language
+        return ENGLISH if language == AUTO else language
+
+    # --- settings
+
+    def save(self, answers: Mapping[str, Value | None]) -> None:
+        """Save the answers that differ from the settings; None removes one. Raises ConfigError."""
+        self.changed += save_answers(self.settings, self.context.folders, answers)
+        self.reload_settings()
+
+    def save_voice(self, voice: ModelEntry, *, is_default: bool) -> None:
+        """Save the default voice, or the one of another language beside it. Raises ConfigError."""
+        if is_default:
+            self.save({"tts.voice": voice.id})
+            return
+        update_config_file(self.context.folders.config_file, "tts.voices", {voice.spoken_language: voice.id})
+        self.changed.append("tts.voices")
+        self.reload_settings()
+
+    def reload_settings(self) -> None:
+        self.context = self.context.with_flags({})
+
+    def changes(self) -> str:
+        """What was saved, in words."""
+        if not self.changed:
+            return "nothing was changed"
+        return f"saved {', '.join(dict.fromkeys(self.changed))} in {self.context.folders.config_file}"
+
+    # --- output
+
+    def note(self, *lines: str, style: str = "") -> None:
+        self.context.note(*lines, style=style)
+
+    def print_result(self, text: str, *, is_good: bool) -> None:
+        """Print the result of a test."""
+        mark, style = ("✓", "green") if is_good else ("✗", "red")
+        self.context.out.print(Text.assemble((f"{mark} ", style), text), soft_wrap=True)
+
+    def report(self, error: EdgevoxError) -> None:
+        """Print a problem that does not end the setup."""
+        self.context.report_error(error)
+        self.fail(error.exit_code)
+
+    def fail(self, exit_code: int) -> None:
+        self.exit_code = max(self.exit_code, exit_code)
+
+    # --- speech
+
+    def may_download(self, missing: Sequence[ModelEntry]) -> bool:
+        size = size_text(sum(entry.size_bytes for entry in missing))
+        names = ", ".join(entry.id for entry in missing)
+        return self.questions.confirm(f"Download {size} now? ({names})", default=True)
+
+    def sentence(self, which: Sentence) -> Sequence[Audio]:
+        """The sounds of a built-in sentence; none if it cannot be spoken, which is reported."""
+        try:
+            missing = self.machine.missing_models(self.context, ["tts"])
+            if missing and not self.may_download(missing):
+                return []
+            spoken = choose_tts(self.settings.tts, open_store(self.context.folders).manifest).voices
+            language = self.language if self.language in spoken else next(iter(spoken))
+            phrases = all_phrases().get(language)
+            if phrases is None:
+                text = _ANY_LANGUAGE_SENTENCE
+            else:
+                text = phrases.sound_check if which == "sound_check" else phrases.ready
+            self.note(f"  it says: {text}")
+            return self.machine.speech(self.context, text, language)
+        except EdgevoxError as error:
+            self.report(error)
+            return []
+
+    def play(self, sounds: Sequence[Audio]) -> None:
+        """Play on the loudspeaker of the settings. Raises DeviceUnavailable."""
+        device = choose_device(self.machine.devices(), self.settings.audio.speaker, "output")
+        self.machine.play(self.context, device, sounds)
