@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from edgevox.cli.command import whole_parser
-from edgevox.config.schema import Setting, catalogue, sections
+from edgevox.config.schema import PLUGINS, Setting, catalogue, sections
 from edgevox.core import events
 from edgevox.server.routes import ApiRoute, api_routes, document
+
+_MOST_DEFAULT_CHARS = 60
 
 
 def settings_page() -> str:
@@ -25,25 +27,18 @@ def settings_page() -> str:
         "`EDGEVOX_LLM__THREADS`. How values are combined, and from where: [settings](../guide/settings.md).",
     ]
     for section, title in {"": "The choice of the model.", **sections()}.items():
-        keys = [setting for setting in catalogue().values() if setting.section == section]
+        lines += ["", f"## {section or 'top level'}", ""]
+        if section == PLUGINS:
+            lines.append(
+                "A table `[plugins.NAME]` belongs to the plugin of that name ([plugins](../guide/plugins.md))."
+            )
+            continue
+        lines += [title, "", "| key | default | values | meaning |", "|---|---|---|---|"]
         lines += [
-            "",
-            f"## {section or 'top level'}",
-            "",
-            title,
-            "",
-            "| key | default | values | meaning |",
-            "|---|---|---|---|",
+            _row(_code(setting.name), _default(setting), setting.expected, setting.description)
+            for setting in catalogue().values()
+            if setting.section == section
         ]
-        lines += [
-            _row(_code(setting.name), _default(setting), setting.expected, setting.description) for setting in keys
-        ]
-    lines += [
-        "",
-        "## plugins",
-        "",
-        "A table `[plugins.NAME]` belongs to the plugin of that name ([plugins](../guide/plugins.md)).",
-    ]
     return "\n".join(lines)
 
 
@@ -123,7 +118,9 @@ def events_page() -> str:
 
 
 def _row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    # Braces at the end of a cell would be attributes of it.
+    shown = (cell if cell.endswith(("`", ")")) else cell.replace("{", "&#123;") for cell in cells)
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in shown) + " |"
 
 
 def _code(text: str) -> str:
@@ -133,8 +130,9 @@ def _code(text: str) -> str:
 def _default(setting: Setting) -> str:
     if setting.default is None:
         return "not set"
-    value = setting.default
-    return _code(json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str, ensure_ascii=False))
+    value = dict(setting.default) if isinstance(setting.default, Mapping) else setting.default
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return _code(text) if len(text) <= _MOST_DEFAULT_CHARS else "a longer text"
 
 
 def _commands(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
