@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint setup setup-dev wheel deb bench fuzz soak power-cut train-smoke
+.PHONY: run test test-all lint docs setup setup-dev wheel deb bench fuzz soak power-cut train-smoke
 
 VENV := .venv/bin
 
@@ -17,6 +17,11 @@ test-all: setup-dev
 
 lint: setup-dev
 	@script/lint
+
+# The documentation as a site: open build/site/index.html, or `python3 -m http.server -d build/site` for its search.
+docs: setup-dev
+	@script/docs
+	@echo build/site/index.html
 
 # The set-up reads no input: what is piped into `make run` is for the assistant.
 setup:

@@ -87,6 +87,16 @@ def test_the_plugin_of_the_guide_works_and_so_does_its_test(tmp_path: Path) -> N
 
 @pytest.mark.long
 @pytest.mark.engine
+def test_the_tutorial_ends_with_a_plugin_that_answers(tmp_path: Path) -> None:
+    seen = play("../tutorial.md", tmp_path, bound_s=240.0, EDGEVOX_PRESET="home")
+    assert "Kitchen Light" in seen  # edgevox home list
+    assert "guest_wifi_password" in seen  # edgevox plugins list
+    assert len(re.findall(r"guest Wi-Fi password is sunflower", seen)) == 2  # the tool, and the model that calls it
+    assert "1 passed" in seen
+
+
+@pytest.mark.long
+@pytest.mark.engine
 def test_the_tuning_guide_measures_with_the_default_model(tmp_path: Path) -> None:
     seen = play("tuning.md", tmp_path, bound_s=240.0, EDGEVOX_PRESET="home")
     assert "first token" in seen  # edgevox last

@@ -136,6 +136,7 @@ class VoiceSessionManager:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
         dialog = dialogue.ConfirmationDialog(publish)
+        words = dialogue.BuiltinCommands(home_context.examples(), self.settings.tts.volume_db)
         return dialogue.Pipeline(
             home_context.agent(
                 model=self.engines.llm,
@@ -151,7 +152,7 @@ class VoiceSessionManager:
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             confirmation=dialog,
-            words=dialogue.BuiltinCommands(home_context.examples()) if conversation is not None else None,
+            words=words if conversation is not None else None,
             alarm_state=alarm_state,
             warms_prefix=conversation is not None,
             languages=self.engines.languages,

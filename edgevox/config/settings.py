@@ -146,6 +146,7 @@ class TtsSettings(Section):
     voice: Text = key("piper-en_US-joe-medium", "the voice")
     voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "piper-de_DE-thorsten-medium"')
     speed: float = key(1.0, "above 1 speaks faster", ge=0.25, le=4)
+    volume_db: float = key(0.0, 'the volume at the start, in decibels; "louder" and "quieter" move it', ge=-25, le=10)
     threads: _Threads = key("auto", "CPU threads")
     remote: TcpAddress | None = key(
         None, "a Wyoming server for speech synthesis, instead of the local Piper", example="tcp://localhost:10200"

@@ -57,11 +57,11 @@ def plain_words(text: str) -> list[str]:
 class BuiltinCommands:
     """Runs built-in commands in one session; holds the volume and the last reply.
 
-    `examples` are commands for this home, for "help".
+    `examples` are commands for this home, for "help"; `volume_db` is the volume at the start.
     """
 
-    def __init__(self, examples: Sequence[str] = ()) -> None:
-        self.volume = Volume()
+    def __init__(self, examples: Sequence[str] = (), volume_db: float = 0.0) -> None:
+        self.volume = Volume(volume_db)
         self.last_reply = ""
         self.last_language = ENGLISH
         self._examples = tuple(examples[:_MOST_EXAMPLES])

@@ -68,8 +68,8 @@ _LOUDEST_DB = 10.0
 class Volume:
     """The volume of the voice, as a gain relative to the synthesizer's output."""
 
-    def __init__(self) -> None:
-        self.gain_db = 0.0
+    def __init__(self, gain_db: float = 0.0) -> None:
+        self.gain_db = gain_db
 
     def step(self, by: Literal[-1, 1]) -> bool:
         """Change the volume by one step; False at the limit."""

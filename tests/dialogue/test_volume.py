@@ -27,6 +27,14 @@ def test_a_step_is_heard_and_back_is_the_same_again() -> None:
     assert -6 < dbfs(volume.applied(quiet).samples) - dbfs(quiet.samples) < -4
 
 
+def test_the_volume_of_the_settings_is_where_louder_begins() -> None:
+    volume = Volume(-10.0)
+    assert -11 < dbfs(volume.applied(SOUND).samples) - dbfs(SOUND.samples) < -9
+    assert volume.step(1)
+    assert volume.step(1)
+    assert volume.applied(SOUND) is SOUND
+
+
 def test_the_loudest_sound_is_not_cut_off() -> None:
     volume = Volume()
     while volume.step(1):
