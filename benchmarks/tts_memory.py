@@ -50,7 +50,7 @@ WORDS = (
 LENGTHS = (2, 4, 8, 12, 20, 40)
 # Longer than a child waits before it counts as idle.
 PAUSE_S = 2.5
-WARM_UP_TEXTS = 20
+WARM_UP_TEXTS = 10
 
 
 class HoardingEngine(PiperEngine):

@@ -43,7 +43,7 @@ _CALLS = (
 )
 _SECTOR_BYTES = 512
 _NOT_MODELLED = ("-shm",)
-_RUNS_WITHIN_S = 300.0
+_RUNS_WITHIN_S = 900.0
 _ROUND = "traced"
 
 Pick: TypeAlias = Callable[[int], list[int]]
