@@ -43,7 +43,7 @@ _CALLS = (
 )
 _SECTOR_BYTES = 512
 _NOT_MODELLED = ("-shm",)
-_RUNS_WITHIN_S = 300.0
+_RUNS_WITHIN_S = 900.0
 _ROUND = "traced"
 
 Pick: TypeAlias = Callable[[int], list[int]]
@@ -99,17 +99,21 @@ class Record:
         self._appending: set[str] = set()
         self._begun_line = ""
 
+    def acknowledge(self, arguments: str) -> None:
+        """What the program printed."""
+        self.length += 1
+        printed = b"".join(_strings(arguments)).decode(errors="replace")
+        *lines, self._begun_line = (self._begun_line + printed).split("\n")
+        self.acknowledged += [(self.length, line) for line in lines]
+
     def take(self, call: str, arguments: str, result: str) -> None:
         """One call that succeeded."""
         self.length += 1
-        strings = [_decoded(text) for text in re.findall(r'"((?:\\x[0-9a-f]{2})*)"', arguments)]
+        strings = _strings(arguments)
         paths = [_decoded(text).decode() for text in re.findall(r"<((?:\\x[0-9a-f]{2})+)>", arguments)]
         names = [text.decode(errors="replace") for text in strings]
         descriptor = arguments.partition(">")[0]
         match call:
-            case "write" if arguments.startswith("1<"):
-                *lines, self._begun_line = (self._begun_line + names[0]).split("\n")
-                self.acknowledged += [(self.length, line) for line in lines]
             case "open" | "openat" | "creat":
                 self._open(names[0], arguments, result)
             case "write" | "writev":
@@ -187,6 +191,10 @@ class Record:
         return place.relative_to(self._root).parts if place.is_relative_to(self._root) else ()
 
 
+def _strings(arguments: str) -> list[bytes]:
+    return [_decoded(text) for text in re.findall(r'"((?:\\x[0-9a-f]{2})*)"', arguments)]
+
+
 def _decoded(text: str) -> bytes:
     return bytes.fromhex(text.replace("\\x", ""))
 
@@ -225,8 +233,10 @@ def read_trace(lines: Iterator[str], root: Path) -> Record:
     """The calls that succeeded, in the order in which they returned."""
     record = Record(root)
     begun: dict[str, str] = {}
+    program = ""
     for line in lines:
         pid, _, text = line.rstrip("\n").partition(" ")
+        program = program or pid
         text = text.strip()
         if text.endswith("<unfinished ...>"):
             begun[pid] = text.removesuffix("<unfinished ...>").rstrip()
@@ -234,7 +244,12 @@ def read_trace(lines: Iterator[str], root: Path) -> Record:
         if text.startswith("<... "):
             text = begun.pop(pid) + text.partition(" resumed>")[2]
         if found := re.fullmatch(r"(\w+)\((.*)\)\s+= (\d+).*", text):
-            record.take(*found.groups())
+            call, arguments, result = found.groups()
+            if call == "write" and arguments.startswith("1<"):
+                if pid == program:  # its children print, too
+                    record.acknowledge(arguments)
+            else:
+                record.take(call, arguments, result)
     return record
 
 

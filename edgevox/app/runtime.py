@@ -27,7 +27,8 @@ from edgevox.core.errors import StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
-from edgevox.core.turn import CancelFlag
+from edgevox.core.platform import trim_heap
+from edgevox.core.turn import CancelFlag, background_task
 from edgevox.home import WORD_STORES
 from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
 from edgevox.home.resolve.name_correction import correct_entity_names
@@ -67,6 +68,16 @@ class TurnRecords:
             self.problem = error
         if (before is None) != (self.problem is None):
             self._on_change(self.problem)
+
+
+_TRIM_EVERY_S = 60.0
+
+
+async def _trim_heap_regularly() -> None:
+    """Hours of requests leave holes in the heap that would add up."""
+    while True:
+        await asyncio.sleep(_TRIM_EVERY_S)
+        await asyncio.to_thread(trim_heap)
 
 
 class AssistantRuntime:
@@ -119,6 +130,7 @@ class AssistantRuntime:
                 running.enter_context(self.bus.listening(self._health))
                 running.push_async_callback(self.engines.close)
                 running.push_async_callback(self._close_state)
+                await running.enter_async_context(background_task(_trim_heap_regularly()))
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self.engines.start())
                     group.create_task(self._open_state())

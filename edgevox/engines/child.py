@@ -16,11 +16,14 @@ import sys
 import threading
 
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.platform import release_free_memory
+from edgevox.core.platform import release_free_memory, trim_heap
 from edgevox.core.types import Engine
 from edgevox.engines import ipc
 from edgevox.engines.base import answer
 from edgevox.engines.ipc import LENGTH, LOAD, End, Heartbeat, Reply, Request, encode
+
+# Longer than the pause between two sentences of a reply.
+_IDLE_S = 2.0
 
 
 def main(socket_fd: int, flags_fd: int) -> None:
@@ -42,11 +45,20 @@ def main(socket_fd: int, flags_fd: int) -> None:
     heartbeat.start()
     connection.sendall(encode(Reply(LOAD, End())))
     while True:
-        request = requests.get()
+        request = _next_request(requests)
         heartbeat.is_working = True
         for value in answer(engine, request.content, ipc.cancel_flag(memory, request.id)):
             connection.sendall(encode(Reply(request.id, value)))
         heartbeat.is_working = False
+
+
+def _next_request(requests: queue.SimpleQueue[Request]) -> Request:
+    """Wait for the next request, without the memory that only the last ones needed."""
+    try:
+        return requests.get(timeout=_IDLE_S)
+    except queue.Empty:
+        trim_heap()
+        return requests.get()
 
 
 def _read_requests(connection: socket.socket, requests: queue.SimpleQueue[Request]) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Generic, NoReturn
 
 from edgevox.core.errors import EdgevoxError, EngineFailed, ModelError
 from edgevox.core.events import EngineChanged, EngineState, Publish
-from edgevox.core.platform import Streams, anonymous_file, inheritable_socket_pair, open_unix_streams
+from edgevox.core.platform import Streams, anonymous_file, inheritable_socket_pair, kill_child, open_unix_streams
 from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import Busy, Engine, ReplyT, RequestT
 from edgevox.engines import ipc
@@ -139,8 +139,7 @@ class EngineProcess:
 
     async def kill(self) -> None:
         self.broken = True
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        kill_child(self._process)
         await self._process.wait()
         self._writer.close()
         await cancel_tasks(*self._tasks)
@@ -209,8 +208,7 @@ class EngineProcess:
             is_starved = share.is_starved()
         self._has_hung = True
         self.failure = f"{self._name} hung while idle"
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        kill_child(self._process)
 
     async def _read_stderr(self) -> None:
         assert self._process.stderr is not None

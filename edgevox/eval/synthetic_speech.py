@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.files import read_audio
 from edgevox.core.errors import AudioError, ConfigError
+from edgevox.core.platform import kill_child
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TtsService
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.tts.normalize import normalize_text
@@ -71,7 +72,7 @@ class EspeakVoice:
                 async with asyncio.timeout(_ESPEAK_TIMEOUT_S):
                     await process.wait()
             except TimeoutError as error:
-                process.kill()
+                kill_child(process)
                 raise AudioError(f"{ESPEAK} timed out", hint="use --voices piper") from error
             return read_audio(path)
 

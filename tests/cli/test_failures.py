@@ -222,3 +222,25 @@ def test_a_fault_of_our_own_is_kept_in_a_file_and_not_shown(tmp_path: Path) -> N
     assert "broken installation" in result.stderr
     (kept,) = tmp_path.glob("edgevox-*.traceback")
     assert "ZeroDivisionError" in kept.read_text()
+
+
+# soxr's binding complains at the end of Python of a resampler that something still holds.
+_INTERRUPTED = """
+import ctypes, soxr
+import edgevox.__main__ as program
+
+def interrupted():
+    stream = soxr.ResampleStream(44_100, 16_000, 1)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(stream))
+    return 130
+
+program.run_command = interrupted
+print(program.main())
+"""
+
+
+def test_an_interrupted_command_ends_without_messages_of_libraries() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=BOUND_S, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -18,6 +18,7 @@ class Echo:
     """Answers "word word …" word by word, with words that make it misbehave."""
 
     loaded: bool = False
+    kept: bytes = b""
 
     def load(self) -> None:
         self.loaded = True
@@ -47,6 +48,8 @@ class Echo:
                     while not cancel.is_set():
                         yield "again"
                     return
+                case "allocate":  # 100 MB, of which the last block stays, so that the heap cannot shrink by itself
+                    self.kept = [bytes([number % 256]) * 100_000 for number in range(1_000)][-1]
                 case "pid":
                     yield str(os.getpid())
                 case "flag":

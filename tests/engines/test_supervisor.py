@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from edgevox.core.errors import EngineFailed, ModelError
 from edgevox.core.events import Bus, EngineChanged, Event, Subscription
-from edgevox.core.platform import ProcessActivity, process_activity
+from edgevox.core.platform import ProcessActivity, anonymous_bytes, kill_child, process_activity
 from edgevox.core.turn import CancelFlag
 from edgevox.engines import EngineLimits, SupervisedEngine, ipc
 from edgevox.engines.ipc import Reply
@@ -190,6 +191,28 @@ async def test_a_crashed_idle_engine_is_restarted() -> None:
                 states = [event.state async for event in take_until_ready(events)]
         assert states == ["restarting", "starting", "ready"]
         assert await answer(engine, "back") == ["back"]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc holds on to freed memory")
+async def test_an_idle_engine_returns_the_memory_of_its_last_answers() -> None:
+    async with echo() as engine:
+        assert engine.pid is not None
+        before = anonymous_bytes(engine.pid)
+        assert await answer(engine, "allocate done") == ["done"]
+        async with asyncio.timeout(BOUND_S):
+            while anonymous_bytes(engine.pid) > before + 10_000_000:  # noqa: ASYNC110  (memory sends no event)
+                await asyncio.sleep(0.05)
+        assert await answer(engine, "back") == ["back"]
+
+
+async def test_killing_a_child_that_has_just_died_keeps_its_exit_status() -> None:
+    for _ in range(20):
+        child = await asyncio.create_subprocess_exec(sys.executable, "-S", "-c", "import time; time.sleep(60)")
+        os.kill(child.pid, signal.SIGKILL)
+        for _ in range(200):  # one of them hits the moment between its death and asyncio's notice
+            kill_child(child)
+        async with asyncio.timeout(BOUND_S):
+            assert await child.wait() == -signal.SIGKILL
 
 
 async def test_a_cancelled_answer_ends_at_once_and_the_next_is_clean() -> None:

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from edgevox.core.platform import kill_child
 from edgevox.core.turn import background_task
 
 log = logging.getLogger(__name__)
@@ -81,8 +82,7 @@ class SoundServer:
                     if is_due := bool(_CHANGE.match(line)):
                         await asyncio.sleep(_SETTLES_WITHIN_S)
             finally:
-                if process.returncode is None:
-                    process.kill()
+                kill_child(process)
                 await process.wait()
             await asyncio.sleep(_TRY_AGAIN_S)
 
