@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.core import events
 from edgevox.core.events import Publish, TurnSource
 from edgevox.core.languages import ENGLISH
@@ -266,7 +266,7 @@ class ReplyRunner:
 
     def __init__(
         self,
-        agent: LLMAgent,
+        agent: ReplyAgent,
         speech_output: SpeechOutput | None,
         confirmation: ConfirmationDialog,
         languages: ReplyLanguages,

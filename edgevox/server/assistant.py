@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from edgevox.agents import LLMAgent
+from edgevox.agents import LLMAgent, ReplyAgent
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.instructions import Instructions
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.agents.tool_loop import Confirm
 from edgevox.audio.io.duplex import Duplex
@@ -33,11 +34,24 @@ from edgevox.tools.results import ToolStats
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramSession:
+    """What the program of a voice session decides: history, instructions after those of the assistant, and the agent.
+
+    `agent` gets that of the assistant and returns the one to ask. There are no built-in commands.
+    """
+
+    conversation: Conversation
+    instructions: Instructions
+    agent: Callable[[LLMAgent], ReplyAgent]
+
+
+@dataclass(frozen=True, slots=True)
 class VoiceSession:
     """A remote client: its audio source and loudspeaker, its caller, and the sink for its events.
 
     Without `confirm`, the client itself is asked, by voice and on its screen. `on_transcript` gets every
     transcript, including provisional ones. `duplex` is the echo handling of the client, `room` where it stands.
+    By default it shares the conversation of its token; with `program`, it is a program that has its own.
     """
 
     audio_source: AudioSource
@@ -46,8 +60,9 @@ class VoiceSession:
     publish: Publish
     confirm: Confirm | None = None
     on_transcript: Callable[[Transcript], None] = lambda _transcript: None
-    duplex: Duplex = "device"
+    duplex: Callable[[], Duplex] = lambda: "device"
     room: str = ""
+    program: ProgramSession | None = None
 
 
 @dataclass(frozen=True, slots=True)
