@@ -93,9 +93,9 @@ class TurnDetection(_Strict):
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     create_response: bool = True
     interrupt_response: bool = True
-    threshold: float | None = Field(None, ge=0, le=1)
-    prefix_padding_ms: int | None = Field(None, ge=0)
-    silence_duration_ms: int | None = Field(None, ge=0)
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    prefix_padding_ms: Annotated[int, Field(ge=0)] | None = None
+    silence_duration_ms: Annotated[int, Field(ge=0)] | None = None
     eagerness: Literal["low", "medium", "high", "auto"] | None = None
     idle_timeout_ms: Annotated[Any, only()] = None
 
@@ -160,7 +160,14 @@ def _one_modality(value: list[str]) -> list[str]:
     return value
 
 
-Modalities: TypeAlias = Annotated[list[Literal["text", "audio"]], AfterValidator(_one_modality)]
+Modality: TypeAlias = Literal["text", "audio"]
+Modalities: TypeAlias = Annotated[list[Modality], AfterValidator(_one_modality)]
+
+
+def _spoken() -> list[Modality]:
+    return ["audio"]
+
+
 MaxTokens: TypeAlias = Annotated[int, Field(ge=1, le=4096)] | Literal["inf"]
 Choice: TypeAlias = Literal["auto", "none", "required"] | _NamedFunction
 
@@ -168,8 +175,8 @@ Choice: TypeAlias = Literal["auto", "none", "required"] | _NamedFunction
 class _Options(_Strict):
     """What session and response have in common."""
 
-    output_modalities: Modalities = Field(default_factory=lambda: ["audio"])
-    instructions: str = Field("", max_length=50_000)
+    output_modalities: Modalities = Field(default_factory=_spoken)
+    instructions: Annotated[str, Field(max_length=50_000)] = ""
     tools: list[FunctionTool] = Field(default_factory=list)
     tool_choice: Choice = "auto"
     parallel_tool_calls: bool = True
