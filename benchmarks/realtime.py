@@ -2,7 +2,7 @@
 
 `python -m benchmarks.realtime`: one assistant with the default models, a client of /v1/voice and one of /v1/realtime,
 both at 24 kHz. They are asked the same, one after the other and each first in every other round, as fast as it is
-spoken. From the last voiced sample to the first audible sample of the answer, which is heard when its frame has arrived.
+spoken. From the last voiced sample to the first audible sample of the answer, heard when its frame has arrived.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from edgevox.core.events import Bus, Publish
 from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.types import ChatModel, JsonObject, Sampling, Transcript
+from edgevox.core.types import ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speech_output import Synthesizer
@@ -104,6 +104,13 @@ class DashboardData:
     problem: Callable[[], StateError | None] = lambda: None
 
 
+class Embedder(Stage[EmbedRequest, Embedding], Protocol):
+    """An embedding model, by its name. Its stream raises ModelMissing, too."""
+
+    name: str
+    dimensions: int
+
+
 class MakeAgent(Protocol):
     """Makes an agent that acts with the assistant's own tools, for one request.
 
@@ -145,6 +152,7 @@ class Assistant:
     voice: Callable[[float], Synthesizer] | None = None
     voice_name: str = ""
     voice_language: str = ENGLISH
+    embedder: Embedder | None = None
     resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None
