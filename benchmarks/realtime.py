@@ -77,9 +77,11 @@ class Client(ABC):
             await self._ended.wait()
             while len(self._records) == turns:  # noqa: ASYNC110  (until it counts as played)
                 await asyncio.sleep(0.05)
+        return Answered(said, self._took_s(), 0, self._records[-1])
+
+    def _took_s(self) -> float | None:
         audible_s, finished_s = self._audible_s, self._person.finished_s
-        took_s = audible_s - finished_s if audible_s is not None and audible_s > finished_s else None
-        return Answered(said, took_s, 0, self._records[-1])
+        return audible_s - finished_s if audible_s is not None and audible_s > finished_s else None
 
     async def speak(self) -> None:
         async for block in self._person.frames():

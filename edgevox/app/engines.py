@@ -17,7 +17,7 @@ from edgevox.config.sections import AUTO
 from edgevox.core import types
 from edgevox.core.events import EngineChanged, EngineName, Event, Publish
 from edgevox.core.files import PROMPTS_FOLDER, Folders
-from edgevox.core.turn import CancelFlag, cancel_tasks
+from edgevox.core.turn import CancelFlag
 from edgevox.dialogue import ReplyLanguages
 from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
@@ -65,8 +65,10 @@ class OnDemandEmbedder:
         self._unused_s = unused_s
         self._hosted: HostedEngine[types.EmbedRequest, types.Embedding] | None = None
         self._users = 0
-        self._starting = asyncio.Lock()
-        self._ending: asyncio.Task[None] | None = None
+        self._changing = asyncio.Lock()
+        """Held while the engine is started or closed."""
+        self._unused: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     @property
     def is_up(self) -> bool:
@@ -76,36 +78,37 @@ class OnDemandEmbedder:
         """Raises ModelMissing, ModelError, EngineFailed and ContextOverflow."""
         self._users += 1
         try:
-            await cancel_tasks(self._ending)
+            self._stop_timer()
             async with aclosing((await self._started()).stream(request, cancel)) as replies:
                 async for reply in replies:
                     yield reply
         finally:
             self._users -= 1
             if not self._users:
-                self._ending = asyncio.create_task(self._end_unused())
+                self._unused = asyncio.get_running_loop().call_later(self._unused_s, self._close_unused)
 
     async def close(self) -> None:
-        await cancel_tasks(self._ending)
-        async with self._starting:
-            hosted, self._hosted = self._hosted, None
-            if hosted is not None:
-                await hosted.close()
+        self._stop_timer()
+        async with self._changing:
+            if self._hosted is not None:
+                await self._hosted.close()
+                self._hosted = None
+
+    def _close_unused(self) -> None:
+        if not self._users:  # a request may have come with the timer
+            self._closing = asyncio.create_task(self.close())
+
+    def _stop_timer(self) -> None:
+        if self._unused is not None:
+            self._unused.cancel()
 
     async def _started(self) -> HostedEngine[types.EmbedRequest, types.Embedding]:
-        async with self._starting:
+        async with self._changing:
             if self._hosted is None:
                 hosted = self._host()
                 await hosted.start()
                 self._hosted = hosted
             return self._hosted
-
-    async def _end_unused(self) -> None:
-        await asyncio.sleep(self._unused_s)
-        async with self._starting:
-            hosted, self._hosted = self._hosted, None
-        if hosted is not None:
-            await hosted.close()
 
 
 ALL: tuple[EngineName, ...] = ("llm", "stt", "tts")

@@ -20,6 +20,7 @@ from edgevox.engines import SupervisedEngine
 from edgevox.models import ModelStore
 from edgevox.server.assistant import Assistant
 from tests.server.harness import model, served, talking
+from tests.server.websocket.harness import until
 
 MOST_TOKENS = 5
 
@@ -113,8 +114,7 @@ async def test_the_model_runs_in_its_own_process_on_demand_and_knows_what_is_ali
     async with asyncio.timeout(100):
         assert not embedder.is_up
         light, lamp, market = [one async for one in embedder.stream(EmbedRequest(texts), CancelFlag())]
-        while embedder.is_up:  # noqa: ASYNC110  (it ends by itself)
-            await asyncio.sleep(0.02)
+        await until(lambda: not embedder.is_up)
         again = [one async for one in embedder.stream(EmbedRequest(texts[:1]), CancelFlag())]
         with pytest.raises(ContextOverflow):
             _ = [one async for one in embedder.stream(EmbedRequest(("word " * 300,)), CancelFlag())]
