@@ -85,18 +85,25 @@ class OnDemandEmbedder:
         finally:
             self._users -= 1
             if not self._users:
-                self._unused = asyncio.get_running_loop().call_later(self._unused_s, self._close_unused)
+                self._unused = asyncio.get_running_loop().call_later(self._unused_s, self._begin_closing)
 
     async def close(self) -> None:
         self._stop_timer()
         async with self._changing:
-            if self._hosted is not None:
-                await self._hosted.close()
-                self._hosted = None
+            await self._end()
 
-    def _close_unused(self) -> None:
-        if not self._users:  # a request may have come with the timer
-            self._closing = asyncio.create_task(self.close())
+    async def _end(self) -> None:
+        if self._hosted is not None:
+            await self._hosted.close()
+            self._hosted = None
+
+    def _begin_closing(self) -> None:
+        self._closing = asyncio.create_task(self._close_unused())
+
+    async def _close_unused(self) -> None:
+        async with self._changing:
+            if not self._users:  # a request may have come with the timer
+                await self._end()
 
     def _stop_timer(self) -> None:
         if self._unused is not None:
