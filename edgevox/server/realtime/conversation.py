@@ -145,9 +145,10 @@ class Items(Conversation):
             if before is None:
                 raise invalid(f"there is no item {after[:64]}", "previous_item_id")
             place = self._items.index(before) + 1
-        if item.type == "function_call_output" and item.call_id not in {
-            one.call_id for one in self._items if one.type == "function_call"
-        }:
+        call_ids = {one.call_id for one in self._items if one.type == "function_call"}
+        if item.type == "function_call" and item.call_id in call_ids:
+            raise invalid(f"there is a call {item.call_id[:64]}", "item.call_id")
+        if item.type == "function_call_output" and item.call_id not in call_ids:
             raise ApiError(400, "invalid_tool_call_id", f"there is no call {item.call_id[:64]}", param="item.call_id")
         self._items.insert(place, item)
         return self._items[place - 1].id if place else None
@@ -293,6 +294,7 @@ class ClientFunctions:
     async def stream(self, question: ChatInput, turn: Turn) -> AsyncGenerator[str | ToolCall | ReplyEnd, None]:
         """Stream text, calls and the end. Raises EngineFailed and ModelError."""
         self._publish_at_gate(ModelStarted(turn_id=turn.id), turn)
+        # Its ApiError is for a full queue, and this session has one of its own.
         async with aclosing(self.chat.parts(question, self.caller, stop_on=turn.cancel)) as parts:
             async for part in parts:
                 match part:

@@ -440,7 +440,7 @@ class RealtimeSession:
         turn_id, self._turn_id = ended.turn_id, None
         self._explicit.pop(turn_id, None)
         spoken, writer = self._spoken.pop(turn_id, None), self._writers.pop(turn_id, None)
-        if ended.outcome == "dropped" and spoken is not None:
+        if ended.outcome == "dropped" and spoken is not None and self._items.find(spoken.id) is spoken:
             self._delete(spoken)  # nothing was said
         fault = {"type": "server_error", "code": ended.error_code, "message": ended.error}
         match ended.outcome:
