@@ -40,7 +40,7 @@ deb: setup-dev
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
 BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix_cache constrained_decoding tool_overhead \
-	tool_executor forced_calls cancellation turn_memory command_turns endpointing noise server_load server_overhead websocket_audio \
+	tool_executor forced_calls cancellation turn_memory command_turns endpointing noise server_load server_overhead websocket_audio realtime \
 	browser_audio
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done

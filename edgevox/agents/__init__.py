@@ -1,7 +1,7 @@
 """Agents: a model, its instructions and its memory of the conversation."""
 
 from edgevox.agents.chat_request import run_chat_with_tools
-from edgevox.agents.llm_agent import AgentResult, LLMAgent
+from edgevox.agents.llm_agent import AgentResult, LLMAgent, ReplyAgent
 from edgevox.agents.tool_conversation import ConversationTurn, ToolConversation
 from edgevox.agents.tool_loop import Agreement, Confirm
 
@@ -11,6 +11,7 @@ __all__ = [
     "Confirm",
     "ConversationTurn",
     "LLMAgent",
+    "ReplyAgent",
     "ToolConversation",
     "run_chat_with_tools",
 ]

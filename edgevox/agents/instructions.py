@@ -23,11 +23,11 @@ class CombinedInstructions:
     """Instructions followed by those of an API client."""
 
     first: str | Instructions
-    more: str
+    more: str | Instructions
 
     def for_utterance(self, text: str) -> str:
-        first = self.first if isinstance(self.first, str) else self.first.for_utterance(text)
-        return "\n\n".join(filter(None, (first, self.more)))
+        both = (one if isinstance(one, str) else one.for_utterance(text) for one in (self.first, self.more))
+        return "\n\n".join(filter(None, both))
 
 
 @dataclass(frozen=True, slots=True)

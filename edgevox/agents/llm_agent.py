@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from edgevox.agents.conversation import Conversation, mark_truncated, summarise
 from edgevox.agents.instructions import Instructions, SystemPrompt, is_self_contained
@@ -68,6 +68,21 @@ class AgentResult:
             for call in self.calls
         ]
         return {"reply": self.reply, "tool_calls": calls, "finish_reason": self.finish_reason}
+
+
+class ReplyAgent(Protocol):
+    """What a pipeline needs of an agent: `LLMAgent` is one."""
+
+    def stream(
+        self, text: str, turn: Turn, *, source: str, answer_in: str | None, preview: OnPreview, is_doubted: bool
+    ) -> AsyncGenerator[str | AgentResult, None]:
+        """Answer `text` in pieces; the last item is the result."""
+
+    def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str) -> None:
+        """Replace the reply in the history by its spoken part."""
+
+    async def warm_prefix(self, cancel: CancelFlag) -> None:
+        """Evaluate the prompt up to the next question."""
 
 
 class LLMAgent:

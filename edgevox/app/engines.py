@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,9 @@ from edgevox.config.sections import AUTO
 from edgevox.core import types
 from edgevox.core.events import EngineChanged, EngineName, Event, Publish
 from edgevox.core.files import PROMPTS_FOLDER, Folders
+from edgevox.core.turn import CancelFlag
 from edgevox.dialogue import ReplyLanguages
+from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
 from edgevox.engines.threads import ThreadPlan, plan_threads
 from edgevox.llm.engine import LlamaEngine, TextScorer
@@ -44,6 +47,77 @@ class EngineHealth:
         return {name: {**self._known.get(name, unknown), "state": state} for name, state in states.items()}
 
 
+# An embedding model takes memory that few need for long.
+_UNUSED_S = 300.0
+
+
+class OnDemandEmbedder:
+    """Starts the embedding model in a process of its own for the first request; ends it when it is long unused."""
+
+    name = MODEL_ID
+    dimensions = DIMENSIONS
+
+    def __init__(
+        self, host: Callable[[], HostedEngine[types.EmbedRequest, types.Embedding]], *, unused_s: float = _UNUSED_S
+    ) -> None:
+        """`host` returns the engine; it raises ModelMissing."""
+        self._host = host
+        self._unused_s = unused_s
+        self._hosted: HostedEngine[types.EmbedRequest, types.Embedding] | None = None
+        self._users = 0
+        self._changing = asyncio.Lock()
+        """Held while the engine is started or closed."""
+        self._unused: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def is_up(self) -> bool:
+        return self._hosted is not None
+
+    async def stream(self, request: types.EmbedRequest, cancel: CancelFlag) -> AsyncGenerator[types.Embedding, None]:
+        """Raises ModelMissing, ModelError, EngineFailed and ContextOverflow."""
+        self._users += 1
+        try:
+            self._stop_timer()
+            async with aclosing((await self._started()).stream(request, cancel)) as replies:
+                async for reply in replies:
+                    yield reply
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._unused = asyncio.get_running_loop().call_later(self._unused_s, self._begin_closing)
+
+    async def close(self) -> None:
+        self._stop_timer()
+        async with self._changing:
+            await self._end()
+
+    async def _end(self) -> None:
+        if self._hosted is not None:
+            await self._hosted.close()
+            self._hosted = None
+
+    def _begin_closing(self) -> None:
+        self._closing = asyncio.create_task(self._close_unused())
+
+    async def _close_unused(self) -> None:
+        async with self._changing:
+            if not self._users:  # a request may have come with the timer
+                await self._end()
+
+    def _stop_timer(self) -> None:
+        if self._unused is not None:
+            self._unused.cancel()
+
+    async def _started(self) -> HostedEngine[types.EmbedRequest, types.Embedding]:
+        async with self._changing:
+            if self._hosted is None:
+                hosted = self._host()
+                await hosted.start()
+                self._hosted = hosted
+            return self._hosted
+
+
 ALL: tuple[EngineName, ...] = ("llm", "stt", "tts")
 
 
@@ -68,6 +142,7 @@ class Engines:
                 group.create_task(self._hosted(name).start())
 
     async def close(self) -> None:
+        await self.embedder.close()
         for name in ALL:
             if (hosted := self.__dict__.get(name)) is not None:  # a cached property that was used
                 await hosted.close()
@@ -172,6 +247,17 @@ class Engines:
             language=self.languages.reply_to(""),
         )
         return self._host("tts", TTS_ENGINES.factory(self.models.tts_choice.engine)(context), bounds)
+
+    @cached_property
+    def embedder(self) -> OnDemandEmbedder:
+        def host() -> HostedEngine[types.EmbedRequest, types.Embedding]:
+            engine = MiniLmEngine(self.models.embedding())
+            if self.settings.engines.in_process:
+                return LocalEngine(engine)
+            limits = EngineLimits(self.settings.engines.start_timeout_s)
+            return SupervisedEngine("embedding", engine, limits=limits)
+
+        return OnDemandEmbedder(host)
 
     @property
     def voice_languages(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
-from edgevox.agents.instructions import CombinedInstructions
+from edgevox.agents.instructions import CombinedInstructions, Instructions
 from edgevox.agents.llm_agent import Offer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
@@ -61,7 +61,7 @@ class HomeContext:
         publish: Publish,
         caller: Caller = LOCAL,
         client: str | None = None,
-        instructions: str = "",
+        instructions: str | Instructions = "",
         sampling: Sampling | None = None,
         stop: tuple[str, ...] | None = None,
         room: str = "",

@@ -12,6 +12,7 @@ from edgevox.config import Settings
 from edgevox.core.errors import ConfigError
 from edgevox.core.events import EngineName
 from edgevox.core.languages import ENGLISH
+from edgevox.embedding.minilm import MODEL_ID
 from edgevox.llm.presets import ModelPreset
 from edgevox.models import ModelStore
 from edgevox.models.optimise import ModelFiles, model_files, optimise_on_first_use
@@ -102,6 +103,10 @@ class ModelSelection:
     def tts(self) -> dict[str, Path]:
         """The file of each language's voice, for voices that have one."""
         return {language: self._store.path(voice) for language, voice in self.tts_choice.model_ids.items()}
+
+    def embedding(self) -> Path:
+        """The folder of the embedding model. Raises ModelMissing: it is downloaded only on request."""
+        return self._store.path(MODEL_ID)
 
     @property
     def voices(self) -> Mapping[str, str]:

@@ -271,6 +271,7 @@ class AssistantRuntime:
             else None,
             voice_name=self.models.voices[language] if "tts" in self.engines else "",
             voice_language=language,
+            embedder=self.engines.embedder,
             resumes=llm.remote_url is None,
             states=self.engines.states,
             # Not on the bus, whose subscribers expect events of the local room only.

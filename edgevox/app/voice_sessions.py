@@ -20,7 +20,7 @@ from edgevox.core.events import Bus, Publish
 from edgevox.dialogue.transcriber import TranscriptTap
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED
 from edgevox.llm.presets import ModelPreset
-from edgevox.server.assistant import VoiceSession, VoiceSessionFactory
+from edgevox.server.assistant import ProgramSession, VoiceSession, VoiceSessionFactory
 from edgevox.tools.policy import LOCAL, Caller
 
 
@@ -98,13 +98,14 @@ class VoiceSessionManager:
         """Open a voice loop for the duration of the block."""
         pipeline = self.pipeline(
             session.publish,
-            self.conversation(f"line {session.caller.name}"),
+            session.program.conversation if session.program else self.conversation(f"line {session.caller.name}"),
             TranscriptTap(self.transcriber(), session.on_transcript) if "stt" in self.engines else None,
             session.loudspeaker,
             caller=session.caller,
             confirm=session.confirm,
             alarm_state=self.local.alarm_state if self.local else None,
             room=session.room,
+            program=session.program,
         )
         audio = self.settings.audio
         self.pipelines.append(pipeline)
@@ -114,7 +115,7 @@ class VoiceSessionManager:
                 Endpointer(audio),
                 pipeline,
                 session.publish,
-                barge_in=BargeInSelector(lambda: session.duplex, audio.vad_aggressiveness).now,
+                barge_in=BargeInSelector(session.duplex, audio.vad_aggressiveness).now,
                 wake_state=dialogue.WakeState(publish=session.publish),
             )
         finally:
@@ -132,27 +133,31 @@ class VoiceSessionManager:
         confirm: Confirm | None = None,
         alarm_state: dialogue.AlarmState | None = None,
         room: str = "",
+        program: ProgramSession | None = None,
     ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
         dialog = dialogue.ConfirmationDialog(publish)
-        words = dialogue.BuiltinCommands(home_context.examples(), self.settings.tts.volume_db)
+        agent = home_context.agent(
+            model=self.engines.llm,
+            conversation=conversation,
+            confirm=confirm or dialog,
+            publish=publish,
+            caller=caller,
+            room=room,
+            instructions=program.instructions if program else "",
+        )
+        has_commands = conversation is not None and program is None
+        words = dialogue.BuiltinCommands(home_context.examples(), self.settings.tts.volume_db) if has_commands else None
         return dialogue.Pipeline(
-            home_context.agent(
-                model=self.engines.llm,
-                conversation=conversation,
-                confirm=confirm or dialog,
-                publish=publish,
-                caller=caller,
-                room=room,
-            ),
+            program.agent(agent) if program else agent,
             preset=self.preset.name,
             publish=publish,
             transcriber=transcriber,
             voice=self.voice() if loudspeaker else None,
             loudspeaker=loudspeaker,
             confirmation=dialog,
-            words=words if conversation is not None else None,
+            words=words,
             alarm_state=alarm_state,
             warms_prefix=conversation is not None,
             languages=self.engines.languages,

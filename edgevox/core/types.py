@@ -218,6 +218,25 @@ class SynthesisRequest:
     language: str = ENGLISH
 
 
+# --- embeddings
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """Texts to embed; with `truncate`, one that is too long is cut instead of refused."""
+
+    texts: tuple[str, ...]
+    truncate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """The vector of one text, of length 1, and how many tokens were read."""
+
+    vector: NDArray[np.float32]
+    tokens: int
+
+
 # --- engines
 
 RequestT = TypeVar("RequestT")

@@ -95,6 +95,10 @@ class VoiceLoop:
     def is_in_speech(self) -> bool:
         return self._endpointer.is_in_speech
 
+    def drop_speech(self) -> None:
+        """Forget the utterance that is being spoken."""
+        self._forget_speech()
+
     # --- audio blocks
 
     def _process(self, block: Audio) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.agents.conversation import mark_truncated
 from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.core import events
@@ -38,7 +38,7 @@ class Pipeline:
 
     def __init__(
         self,
-        agent: LLMAgent,
+        agent: ReplyAgent,
         *,
         preset: str,
         publish: Publish,
@@ -126,6 +126,11 @@ class Pipeline:
         elif speech is not None:
             speech.interject(reply, self._words.language_of(word))
         return True
+
+    def cancel_turn(self, turn_id: str) -> None:
+        """Cancel the running turn, if it is this one."""
+        if self._turn is not None and self._turn.id == turn_id:
+            self._turn.cancel.set()
 
     def interrupt(self) -> bool:
         """Cancel the running turn if it speaks or is about to; returns whether it was cancelled.

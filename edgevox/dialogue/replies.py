@@ -9,11 +9,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
-from edgevox.agents import AgentResult, LLMAgent
+from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.core import events
 from edgevox.core.events import Publish, TurnSource
 from edgevox.core.languages import ENGLISH
-from edgevox.core.turn import Turn
+from edgevox.core.turn import Turn, background_task
 from edgevox.core.types import Audio
 from edgevox.dialogue.barge_in import SpokenSentence, spoken_prefix
 from edgevox.dialogue.confirm import ConfirmationDialog
@@ -266,7 +266,7 @@ class ReplyRunner:
 
     def __init__(
         self,
-        agent: LLMAgent,
+        agent: ReplyAgent,
         speech_output: SpeechOutput | None,
         confirmation: ConfirmationDialog,
         languages: ReplyLanguages,
@@ -352,17 +352,23 @@ class ReplyRunner:
             speech.finish()
             return result
 
+        async def aloud() -> T:
+            async with asyncio.TaskGroup() as group:
+                speech.start(group)
+                writing = group.create_task(written())
+            return writing.result()
+
         self._speech = speech
         try:
+            # In a task of its own: a TaskGroup loses a cancel that arrives with an error of one of its tasks.
             with self._confirmation.speaking(speech.say, spoken):
-                async with asyncio.TaskGroup() as group:
-                    speech.start(group)
-                    writing = group.create_task(written())
+                async with background_task(aloud()) as speaking:
+                    await asyncio.wait((speaking,))
+                    return speaking.result(), speech
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         finally:
             self._speech = None
-        return writing.result(), speech
 
 
 def _spoken_part(speech: SpokenReply | None, reply: str) -> str | None:

@@ -70,7 +70,7 @@ class ModelStore:
         if not self.has(model_id):
             raise ModelMissing(f"the model {model_id} is not downloaded", hint=f"edgevox models pull {model_id}")
         folder = self.folder / model_id
-        return folder if entry.kind == "stt" else folder / entry.files[0].name
+        return folder if entry.kind in ("stt", "embedding") else folder / entry.files[0].name
 
     def sha256(self, model_id: str) -> str | None:
         """Return the expected digest of the first file, or None if unknown. Raises ModelMissing (unknown id)."""

@@ -24,8 +24,10 @@ from edgevox.server.http.middleware import (
 )
 from edgevox.server.http.tokens import Tokens
 from edgevox.server.routes import ApiRoute, Confirmations, ServerContext, api_routes, document
+from edgevox.server.routes.realtime import RealtimeSocket
 from edgevox.server.routes.voice import VOICE_PATH, VoiceSocket
 from edgevox.server.web.static_files import page_routes
+from edgevox.server.websocket.protocol import REALTIME_PATH
 from edgevox.server.websocket.session import Clients
 
 
@@ -56,6 +58,7 @@ def create_app(
     served: list[BaseRoute] = [
         *page_routes(),
         WebSocketRoute(VOICE_PATH, VoiceSocket(server).connect),
+        WebSocketRoute(REALTIME_PATH, RealtimeSocket(server).connect),
         *(route.route(server) for route in routes),
     ]
     lifespan = None

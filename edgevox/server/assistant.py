@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from edgevox.agents import LLMAgent
+from edgevox.agents import LLMAgent, ReplyAgent
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.instructions import Instructions
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.agents.tool_loop import Confirm
 from edgevox.audio.io.duplex import Duplex
@@ -19,7 +20,7 @@ from edgevox.core.events import Bus, Publish
 from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.types import ChatModel, JsonObject, Sampling, Transcript
+from edgevox.core.types import ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speech_output import Synthesizer
@@ -33,11 +34,24 @@ from edgevox.tools.results import ToolStats
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramSession:
+    """What the program of a voice session decides: history, instructions after those of the assistant, and the agent.
+
+    `agent` gets that of the assistant and returns the one to ask. There are no built-in commands.
+    """
+
+    conversation: Conversation
+    instructions: Instructions
+    agent: Callable[[LLMAgent], ReplyAgent]
+
+
+@dataclass(frozen=True, slots=True)
 class VoiceSession:
     """A remote client: its audio source and loudspeaker, its caller, and the sink for its events.
 
     Without `confirm`, the client itself is asked, by voice and on its screen. `on_transcript` gets every
     transcript, including provisional ones. `duplex` is the echo handling of the client, `room` where it stands.
+    By default it shares the conversation of its token; with `program`, it is a program that has its own.
     """
 
     audio_source: AudioSource
@@ -46,8 +60,9 @@ class VoiceSession:
     publish: Publish
     confirm: Confirm | None = None
     on_transcript: Callable[[Transcript], None] = lambda _transcript: None
-    duplex: Duplex = "device"
+    duplex: Callable[[], Duplex] = lambda: "device"
     room: str = ""
+    program: ProgramSession | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +102,13 @@ class DashboardData:
     engines: Callable[[], Mapping[str, JsonObject]]
     turns: Callable[[float, float], list[TurnMetrics]]
     problem: Callable[[], StateError | None] = lambda: None
+
+
+class Embedder(Stage[EmbedRequest, Embedding], Protocol):
+    """An embedding model, by its name. Its stream raises ModelMissing, too."""
+
+    name: str
+    dimensions: int
 
 
 class MakeAgent(Protocol):
@@ -130,6 +152,7 @@ class Assistant:
     voice: Callable[[float], Synthesizer] | None = None
     voice_name: str = ""
     voice_language: str = ENGLISH
+    embedder: Embedder | None = None
     resumes: bool = True
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None

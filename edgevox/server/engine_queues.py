@@ -199,9 +199,10 @@ class EngineQueues:
         self.model = ModelQueue(assistant.profile.model, max_waiting=settings.max_waiting, resumes=assistant.resumes)
         self.transcriber = EngineQueue(max_waiting=settings.max_audio_waiting)
         self.speaking = EngineQueue(max_waiting=settings.max_waiting)
+        self.embedding = EngineQueue(max_waiting=settings.max_waiting)
 
     def on_event(self, event: Event) -> None:
-        for queue in (self.model, self.transcriber, self.speaking):
+        for queue in (self.model, self.transcriber, self.speaking, self.embedding):
             queue.on_event(event)
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 import pytest
 
@@ -9,7 +9,7 @@ from edgevox.agents import LLMAgent
 from edgevox.core.errors import DeviceUnavailable, EngineFailed
 from edgevox.core.events import Event, PlaybackStarted, ReplyDelta, SynthesisStarted, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag, Turn
-from edgevox.core.types import Audio
+from edgevox.core.types import Audio, ChatReply, ChatRequest
 from edgevox.dialogue import Loudspeaker, Pipeline, Synthesizer
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from tests.dialogue.stage import Unducked
@@ -54,6 +54,30 @@ async def test_an_engine_that_fails_closes_the_turn_and_the_next_one_works() -> 
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.error_code, ended.hint) == ("failed", "engine_failed", "wait")
     assert (await talk.answer("Hello?", Turn())).reply == "Back."
+
+
+class FailsOnCue(ScriptedModel):
+    def __init__(self) -> None:
+        super().__init__(())
+        self.begun, self.cue = asyncio.Event(), asyncio.Event()
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        self.begun.set()
+        await self.cue.wait()
+        raise EngineFailed("gone")
+        yield  # a generator
+
+
+async def test_a_cancel_that_arrives_with_an_error_ends_the_task() -> None:
+    model = FailsOnCue()
+    talk = pipeline(model, [], Synthesizer(ToneSynthesizer()), MemorySpeaker())
+    task = asyncio.create_task(talk.answer("Hello?", Turn()))
+    async with asyncio.timeout(5):
+        await model.begun.wait()
+        model.cue.set()
+        task.cancel()
+        await asyncio.wait((task,))
+    assert task.cancelled()
 
 
 class BrokenSpeaker(Unducked):

@@ -92,7 +92,9 @@ class ScheduledCommands:
         remaining_s = self._timers.remaining_s(timer)
         if timer.is_paused or remaining_s <= _LONG_DELAY_S:
             return f"in {duration(remaining_s)}"
-        return f"at {moment_phrase(local(timer.due_s, self._alarms.zone), self._alarms.now())}"
+        # Timers have whole seconds: one that was set for eleven may end a moment before it.
+        due = local(timer.due_s + 1, self._alarms.zone)
+        return f"at {moment_phrase(due, self._alarms.now())}"
 
     def entries(self) -> tuple[ScheduledEntry, ...]:
         """All that is set: timers, alarms, reminders, schedules and watches, the next one first."""

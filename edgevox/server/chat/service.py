@@ -121,14 +121,19 @@ class ChatService:
         self._confirm = confirm
 
     async def parts(
-        self, question: ChatInput, caller: Caller, client_key: ClientKey | None = None
+        self,
+        question: ChatInput,
+        caller: Caller,
+        client_key: ClientKey | None = None,
+        stop_on: CancelFlag | None = None,
     ) -> AsyncGenerator[ReplyPart, None]:
-        """Stream the answer; closing it stops the model. `client_key` identifies a retrying client.
+        """Stream the answer; closing it, or `stop_on`, stops the model. `client_key` identifies a retrying client.
 
         Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
         self._check_local(question.prefill, "a remote model cannot continue a message")
-        cancel = CancelFlag()
+        cancel, stop_on = CancelFlag(), stop_on or CancelFlag()
+        stop_on.add_listener(cancel.set)
         with self._queue.place(client_key):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
@@ -147,6 +152,7 @@ class ChatService:
                     async for part in parts:
                         yield part
             finally:
+                stop_on.remove_listener(cancel.set)
                 cancel.set()
 
     async def count_tokens(self, question: ChatInput, caller: Caller, client_key: ClientKey | None = None) -> int:

@@ -55,6 +55,10 @@ class Access:
             raise ApiError(403, "token_scope_insufficient", f"the token of {caller.name} lacks the scope {scope}")
         return caller
 
+    def current(self, caller: Caller) -> Caller | None:
+        """Return the caller with the scopes that its token has now; None if it was withdrawn."""
+        return self._tokens.current(caller)
+
     def _known(self, token: str, instead: str = "") -> Caller:
         caller = self._tokens.caller(token)
         if caller is None:

@@ -18,13 +18,14 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode
+from websockets.http11 import Request
 
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError
 from edgevox.core.turn import background_task
 from edgevox.server.http.connections import ConnectionLimits, HttpConnection, RequestIds
 from edgevox.server.http.middleware import is_loopback_name
-from edgevox.server.websocket.protocol import FRAME_BYTES
+from edgevox.server.websocket.protocol import FRAME_BYTES, REALTIME_FRAME_BYTES, REALTIME_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ _CLOSE_TIMEOUT_S = 2.0
 
 class SocketProtocol(WebSocketsSansIOProtocol):
     """Aborts a closed connection after a short time, even if the client does not read."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if event.path.partition("?")[0] == REALTIME_PATH:  # its clients have shown a token before they can send
+            self.conn.max_message_size = REALTIME_FRAME_BYTES
 
     async def run_asgi(self) -> None:
         await super().run_asgi()

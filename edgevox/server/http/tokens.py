@@ -11,8 +11,9 @@ import hmac
 import logging
 import re
 import secrets
+import time
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, parse_toml
+from edgevox.core.types import JsonObject
 from edgevox.tools.policy import CONFIRM, EVERYTHING, LOCKS, Caller
 
 _log = logging.getLogger(__name__)
@@ -105,6 +107,10 @@ class Tokens:
         found = [caller for known, caller in self._current().items() if hmac.compare_digest(known, digest)]
         return found[0] if found else None
 
+    def current(self, caller: Caller) -> Caller | None:
+        """Return the caller of that name as it is now; None if its token was withdrawn."""
+        return next((known for known in self._current().values() if known.name == caller.name), None)
+
     def has_other(self, caller: Caller, scope: str) -> bool:
         return any(other.name != caller.name and other.may(scope) for other in self._current().values())
 
@@ -118,6 +124,38 @@ class Tokens:
             except ConfigError as error:
                 _log.warning("the tokens stay as they were: %s", error.message)
         return self._known
+
+
+class ShortLivedKeys:
+    """Keys that stand for a token for a while, each with the settings of what it opens.
+
+    At most `most` are kept, of which the oldest goes first. A key ends with the token that it stands for.
+    """
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._known: dict[bytes, tuple[Caller, float, JsonObject]] = {}
+
+    def add(self, caller: Caller, expires_s: float, settings: JsonObject) -> str:
+        """Return a new key; `expires_s` is in seconds since 1970."""
+        self._drop_expired()
+        while len(self._known) >= self._most:
+            del self._known[next(iter(self._known))]
+        key = f"ek_{secrets.token_urlsafe(32)}"
+        self._known[_digest(key)] = (caller, expires_s, settings)
+        return key
+
+    def find(self, key: str, current: Callable[[Caller], Caller | None]) -> tuple[Caller, JsonObject] | None:
+        """Return the caller as it is now (see `Tokens.current`) and the settings; None for an unknown key."""
+        self._drop_expired()
+        digest = _digest(key)
+        found = [entry for known, entry in self._known.items() if hmac.compare_digest(known, digest)]
+        caller = current(found[0][0]) if found else None
+        return None if caller is None else (caller, found[0][2])
+
+    def _drop_expired(self) -> None:
+        now_s = time.time()
+        self._known = {key: entry for key, entry in self._known.items() if entry[1] > now_s}
 
 
 def _stamp(path: Path | None) -> tuple[int, int, int] | None:

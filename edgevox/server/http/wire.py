@@ -31,7 +31,7 @@ class RequestBody(BaseModel):
 
 _UNSUPPORTED: Literal["unsupported"] = "unsupported"
 # Which member of a union an error is about, in the location of pydantic's errors.
-_UNION_STEP = re.compile(r"str|[\w-]+\[.+\]")
+_UNION_STEP = re.compile(r"(constrained-)?str|[\w-]+\[.+\]")
 
 
 def unsupported(message: LiteralString) -> PydanticCustomError:

@@ -30,7 +30,7 @@ from edgevox.server.assistant import Assistant
 from edgevox.server.chat.responses import ResponseStore
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access
-from edgevox.server.http.tokens import Tokens
+from edgevox.server.http.tokens import ShortLivedKeys, Tokens
 from edgevox.server.websocket.session import Clients
 from edgevox.tools.policy import CONFIRM, Caller, PendingConfirmation
 
@@ -73,6 +73,7 @@ class ServerContext:
     openapi: JsonObject
     reload: Callable[[], None] | None
     responses: ResponseStore = field(default_factory=ResponseStore)
+    realtime_keys: ShortLivedKeys = field(default_factory=ShortLivedKeys)
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Number of responses by path and status."""
     event_readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_EVENT_READERS))

@@ -35,7 +35,7 @@ VOICE = "voice"
 """Scope for voice sessions."""
 
 HELLO_WITHIN_S = 5.0
-_GOODBYE_S = 1.0
+GOODBYE_S = 1.0
 _MOST_UNKNOWN = 16
 
 
@@ -62,7 +62,7 @@ class VoiceSocket:
             raise
 
     async def _converse(self, socket: WebSocket) -> None:
-        async with aclosing(_incoming(socket)) as incoming:
+        async with aclosing(incoming_frames(socket)) as incoming:
             hello, caller = await self._greeted(socket, incoming)
             assistant, queues, confirm = self._server.assistant, self._server.queues, self._server.confirmations
             factory = assistant.session_factory
@@ -95,7 +95,7 @@ class VoiceSocket:
             raise protocol.CloseConnection(code, error.message) from None
 
 
-async def _incoming(socket: WebSocket) -> Incoming:
+async def incoming_frames(socket: WebSocket) -> Incoming:
     """Yield the client's frames until it disconnects."""
     while (message := await socket.receive())["type"] != "websocket.disconnect":
         text = message.get("text")
@@ -114,7 +114,7 @@ async def send_frame(socket: WebSocket, frame: str | bytes) -> None:
 async def _close(socket: WebSocket, cut: protocol.CloseConnection) -> None:
     # A client that does not read cannot get a close frame: the connection just ends.
     with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
-        async with asyncio.timeout(_GOODBYE_S):
+        async with asyncio.timeout(GOODBYE_S):
             await socket.send_json({"type": "error", "code": cut.code.name.lower(), "message": cut.message})
             await socket.close(cut.code, cut.reason)
 

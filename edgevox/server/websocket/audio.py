@@ -113,6 +113,11 @@ class WebSocketAudioSource:
         self._take(np.concatenate((self._resampler.finish(), self._pause)))
         self._resampler = Resampler(self._rate_hz, SAMPLE_RATE_HZ)
 
+    def clear(self) -> None:
+        """Drop what was not consumed yet."""
+        self._blocks.clear()
+        self._rest = np.zeros(0, dtype=np.float32)
+
     async def frames(self) -> AsyncGenerator[Audio, None]:
         while True:
             while self._blocks:

@@ -51,8 +51,11 @@ def invalid_frame(message: str) -> CloseConnection:
     return CloseConnection(CloseCode.NOT_UNDERSTOOD, message)
 
 
+REALTIME_PATH = "/v1/realtime"
 VERSION = 1
 FRAME_BYTES = 65_536
+REALTIME_FRAME_BYTES = 1_048_576
+"""16 s of sound in one event of the Realtime API."""
 TEXT_CHARS = 4_000
 
 _Rate: TypeAlias = Annotated[int, Field(ge=8_000, le=96_000)]

@@ -130,7 +130,7 @@ class ClientSession:
             self._publish,
             None if self._may_confirm else confirm,
             self._observer.on_transcript,
-            duplex="half" if hello.hears_itself else "device",
+            duplex=lambda: "half" if hello.hears_itself else "device",
             room=hello.room,
         )
         self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
@@ -148,10 +148,10 @@ class ClientSession:
                 self._outbox.send_frame(self._greeting())
                 self._observer.begin()
                 try:
-                    await _until_first(
+                    await until_first(
                         self._read(incoming, loop.pipeline),
                         self._outbox.run(send),
-                        loop.run() if self._factory.listens else _stay_warm(loop.pipeline),
+                        loop.run() if self._factory.listens else stay_warm(loop.pipeline),
                         self._answer_typed(loop.pipeline),
                         self._place.lost(),
                     )
@@ -192,19 +192,19 @@ class ClientSession:
     async def _read(self, incoming: Incoming, pipeline: Pipeline) -> None:
         async for frame in incoming:
             if not self._frames.take(1):
-                raise _flooded("frames")
+                raise flooded("frames")
             if isinstance(frame, bytes):
                 self._take_audio(frame)
             elif self._texts.take(1):
                 self._handle(protocol.read_frame(frame), pipeline)
             else:
-                raise _flooded("text frames")
+                raise flooded("text frames")
 
     def _take_audio(self, pcm: bytes) -> None:
         if not self._factory.listens:
             raise protocol.invalid_frame("this server has no STT: it was started without audio")
         if not self._sound.take(self._audio_source.feed(pcm)):
-            raise _flooded("sound")
+            raise flooded("sound")
 
     def _handle(self, frame: protocol.ClientFrame, pipeline: Pipeline) -> None:
         match frame:
@@ -263,7 +263,7 @@ class ClientSession:
         self._outbox.send_frame({"type": "error", "code": code, "message": message})
 
 
-async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
+async def until_first(*works: Coroutine[Any, Any, None]) -> None:
     """Return or raise with the first coroutine, and cancel the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
@@ -274,11 +274,11 @@ async def _until_first(*works: Coroutine[Any, Any, None]) -> None:
         task.result()
 
 
-async def _stay_warm(pipeline: Pipeline) -> None:
+async def stay_warm(pipeline: Pipeline) -> None:
     """Warm the prefix for the next typed turn."""
     pipeline.start_idle_work()
     await asyncio.Event().wait()
 
 
-def _flooded(what: str) -> protocol.CloseConnection:
+def flooded(what: str) -> protocol.CloseConnection:
     return protocol.CloseConnection(protocol.CloseCode.FLOODED, f"rate limit exceeded: too much {what}")

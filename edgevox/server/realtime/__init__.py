@@ -1,0 +1,1 @@
+"""OpenAI's Realtime API over a voice session; docs/guide/realtime.md lists every event."""
