@@ -72,7 +72,7 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     """The matching entities of `domains`, at least one. Raises TargetNotFound and ClarificationNeeded."""
     candidates = tuple(entity for entity in house.entities if not domains or entity.domain in domains)
     here = _in_place(house, slots, candidates)
-    pool = _of_class(here, slots)
+    pool = labels.of_slots(slots.domain, slots.device_class, here)
     where = slots.area or slots.floor
     if slots.name is None or set(normalized_words(slots.name)) <= labels.ALL_WORDS:
         if pool:
@@ -145,19 +145,6 @@ def _in_place(house: House, slots: Slots, pool: Entities) -> Entities:
 
 
 # --- kinds
-
-
-def _of_class(pool: Entities, slots: Slots) -> Entities:
-    if slots.domain is not None:
-        pool = tuple(entity for entity in pool if entity.domain == slots.domain)
-    if slots.device_class is not None:
-        wanted = {slots.device_class, _SAME_CLASS.get(slots.device_class, slots.device_class)}
-        pool = tuple(entity for entity in pool if entity.device_class in wanted)
-    return pool
-
-
-# One kind of device has different classes as a cover and as a sensor, and from different makers.
-_SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
 
 
 def _kind_phrase(house: House, said: Words, pool: Entities) -> Entities:
