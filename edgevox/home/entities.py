@@ -143,11 +143,12 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A snapshot of a home."""
+    """A snapshot of a home; `left_out` says what the backend found and cannot use, and why."""
 
     entities: Entities
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Place, ...]:

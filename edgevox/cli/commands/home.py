@@ -39,6 +39,7 @@ STATELESS = ("scene",)
 """Domains whose state is not shown: a scene has none before its first use, and none of interest after."""
 
 _MAX_NAMED = 8
+_MAX_LEFT_OUT = 3
 _NO_STATE = ("unavailable", "unknown")
 
 
@@ -148,6 +149,15 @@ def home_warnings(house: House) -> Iterator[str]:
     unplaced = [entity.name for entity in house.entities if entity.area is None and entity.domain == "light"]
     if unplaced and house.areas:
         yield f"lights without an area, which commands for a room do not reach: {_name_some(unplaced)}"
+    if house.left_out:
+        yield left_out_text(house)
+
+
+def left_out_text(house: House) -> str:
+    """One line about what the backend cannot use."""
+    return f"left out: {'; '.join(house.left_out[:_MAX_LEFT_OUT])}" + (
+        f"; and {more} more" if (more := len(house.left_out) - _MAX_LEFT_OUT) > 0 else ""
+    )
 
 
 def _identity(entity: Entity) -> tuple[Words, str, str | None]:

@@ -207,7 +207,7 @@ def _climate(config: DiscoveryConfig) -> component.Component:
     )
     _subscribe_number(device, "current_temperature")
     _subscribe_number(device, "current_humidity")
-    modes = config.texts("modes") or _MODES
+    modes = (config.texts("modes") or _MODES) if config.topic("mode_command_topic") else ()
 
     def switch(target: Entity, state: str) -> component.Command:
         possible = _ON_MODES if state == "on" else ("off",)
@@ -234,7 +234,7 @@ def _climate(config: DiscoveryConfig) -> component.Component:
         is_done = device.when(temperature=component.about(temperature, within=step / 2 + 0.01))
         return component.Command((message,), {"temperature": temperature}, is_done)
 
-    presets = config.texts("preset_modes")
+    presets = config.texts("preset_modes") if config.topic("preset_mode_command_topic") else ()
     device.initial_values |= {"modes": tuple(modes), "presets": tuple(presets)}
     device.subscribe("preset_mode_state_topic", "preset_mode_value_template", lambda text: {"preset": text}, "preset")
 

@@ -10,7 +10,13 @@ from dataclasses import replace
 
 from edgevox.home.backends.mqtt.component import StateTopic, Values, states
 from edgevox.home.backends.mqtt.components import COMPONENTS
-from edgevox.home.backends.mqtt.discovery import DiscoveredEntity, DiscoveryConfig, InvalidDiscovery, parse_discovery
+from edgevox.home.backends.mqtt.discovery import (
+    DiscoveredEntity,
+    DiscoveryConfig,
+    InvalidDiscovery,
+    UnusableTemplate,
+    parse_discovery,
+)
 from edgevox.home.entities import Area, Entity, House
 
 
@@ -72,6 +78,7 @@ class MqttEntity:
         if config.has("entity_category") or not config.flag("enabled_by_default", default=True):
             raise InvalidDiscovery("a diagnostic or disabled entity")
         self.announced = announced
+        config, self.left_out = config.without_bad_templates()
         place = _plain(config.part("device").text("suggested_area"))
         self.area = Area(slug(place) or place, place) if place else None
         self._blank = Entity(
@@ -186,6 +193,7 @@ class MqttEntities:
         # Discovery messages by path, with the ids of their entities.
         self._announced: dict[str, tuple[str, ...]] = {}
         self._subscribers: dict[str, list[MqttEntity]] = {}
+        self._unusable: dict[str, str] = {}  # by key of the announcement
         # The last payload by topic: entities of one device share a topic, and are announced one by one.
         self._last: dict[str, str] = {}
 
@@ -201,7 +209,12 @@ class MqttEntities:
         for thing in self._by_id.values():
             if thing.area:
                 areas.setdefault(thing.area.id, thing.area)
-        return House(entities, tuple(areas[area_id] for area_id in sorted(areas)))
+        return House(entities, tuple(areas[area_id] for area_id in sorted(areas)), left_out=self._left_out())
+
+    def _left_out(self) -> tuple[str, ...]:
+        """What is not listed because of its templates, and why: entities and parts of them."""
+        parts = (f"{thing.entity().name}: {why}" for thing in self._by_id.values() for why in thing.left_out)
+        return (*self._unusable.values(), *parts)
 
     def find(self, entity_id: str) -> MqttEntity | None:
         return self._by_id.get(entity_id)
@@ -222,6 +235,8 @@ class MqttEntities:
                     break
 
     def _take_announcement(self, path: str, payload: bytes) -> None:
+        for key in [key for key in self._unusable if key.partition(" ")[0] == path]:
+            del self._unusable[key]
         try:
             announced = parse_discovery(path, payload)
         except InvalidDiscovery as error:
@@ -252,6 +267,8 @@ class MqttEntities:
             thing = MqttEntity(announced, self._clock)
         except InvalidDiscovery as error:
             log.debug("ignored the entity %s: %s", announced.key[:200], error)
+            if isinstance(error, UnusableTemplate) and len(self._unusable) < MAX_ENTITIES:
+                self._unusable[announced.key] = f"{_name(announced)}: {error}"
             return None
         if len(self._by_id) >= MAX_ENTITIES or len(self._subscribers) + len(thing.topics) > MAX_TOPICS:
             if not self._has_overflowed:

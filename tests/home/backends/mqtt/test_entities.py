@@ -385,3 +385,37 @@ def test_the_number_of_topics_is_limited(things: MqttEntities) -> None:
         topics = [{"t": f"a/{number}/{other}"} for other in range(15)]
         announce(things, f"switch/{number}", {"name": "Lamp", "cmd_t": "c", "avty": topics})
     assert len(things.topics) <= MAX_TOPICS
+
+
+_FLOOR = {"name": "Floor", "temp_cmd_t": "f/set", "temp_stat_t": "f", "curr_temp_t": "f"}
+
+
+def test_what_needs_a_template_that_cannot_be_used_is_left_out_and_named(things: MqttEntities) -> None:
+    unusable = "{% for x in value_json %}{{ x }}{% endfor %}"
+    announce(things, "climate/f", {**_FLOOR, "mode_cmd_t": "f/mode", "mode_cmd_tpl": unusable})
+    announce(things, "switch/s", {"name": "Pump", "cmd_t": "p/set", "stat_t": "p", "val_tpl": unusable})
+    assert only(things).name == "Floor"
+    assert sent(things, "set_temperature", temperature=21) == [("f/set", "21.0")]
+    with pytest.raises(HomeError, match="cannot be turned off"):
+        order(things, "turn_off")
+    pump, floor = things.house().left_out
+    assert pump.startswith("Pump: its value_template uses For")
+    assert floor.startswith("Floor: its mode_command_template uses For")
+    announce(things, "switch/s", "")
+    announce(things, "climate/f", _FLOOR)
+    assert things.house().left_out == ()
+
+
+def test_a_thermostat_whose_modes_are_read_through_keys_is_understood(things: MqttEntities) -> None:
+    modes = "{% set values = {'schedule': 'auto', 'manual': 'heat', 'pause': 'off'} %}"
+    read = modes + "{% set value = value_json.operating_mode %}{{ values[value] if value in values.keys() else 'off' }}"
+    write = "{% set values = {'auto': 'schedule', 'heat': 'manual', 'off': 'pause'} %}"
+    write += "{{ values[value] if value in values.keys() else 'pause' }}"
+    announce(
+        things,
+        "climate/f",
+        {**_FLOOR, "mode_cmd_t": "f/mode", "mode_cmd_tpl": write, "mode_stat_t": "f", "mode_stat_tpl": read},
+    )
+    things.take("f", b'{"operating_mode": "manual"}')
+    assert only(things).state == "heat"
+    assert sent(things, "set_mode", mode="auto") == [("f/mode", "schedule")]
