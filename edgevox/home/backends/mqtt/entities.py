@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from edgevox.home.backends.mqtt.component import StateTopic, Values, states
+from edgevox.home.backends.mqtt.component import OutgoingMessage, StateTopic, Values, states
 from edgevox.home.backends.mqtt.components import COMPONENTS
 from edgevox.home.backends.mqtt.discovery import (
     DiscoveredEntity,
@@ -123,6 +124,25 @@ class MqttEntity:
         self._entity = None
         self._values |= values
 
+    @property
+    def question(self) -> OutgoingMessage | None:
+        """The message that asks for a state which is neither known nor retained; None if there is no such message.
+
+        Zigbee2MQTT does not retain states by default and repeats them only half a minute after a start.
+        """
+        config = self.announced.config
+        if (
+            "state" in self._values
+            or config.part("origin").text("name") != "Zigbee2MQTT"
+            or not self.component.commands
+        ):
+            return None
+        topic = config.topic("state_topic") or config.topic("mode_state_topic")
+        templates = [channel.template for channel in self.component.channels if channel.topic == topic]
+        names = [key for template in templates for key in (template.keys if template else ("state",))]
+        payload = json.dumps(dict.fromkeys(names, ""))
+        return OutgoingMessage(f"{topic}/get", payload) if topic and names else None
+
     def entity(self) -> Entity:
         """The current entity."""
         if self._entity is None or self._expire_after_s or self._off_after_s:
@@ -177,6 +197,7 @@ log = logging.getLogger(__name__)
 MAX_ENTITIES = 1000
 MAX_TOPICS = 4000
 MAX_STATE_BYTES = 16_384
+_MAX_QUESTIONS = 40
 # A thousand entities may have templates for one topic, and everything else waits meanwhile.
 _MAX_READING_S = 0.5
 
@@ -215,6 +236,11 @@ class MqttEntities:
         """What is not listed because of its templates, and why: entities and parts of them."""
         parts = (f"{thing.entity().name}: {why}" for thing in self._by_id.values() for why in thing.left_out)
         return (*self._unusable.values(), *parts)
+
+    def questions(self) -> tuple[OutgoingMessage, ...]:
+        """The messages that ask for unknown states, one per device and state: the radio answers few at once."""
+        asked = (thing.question for thing in self._by_id.values())
+        return tuple(dict.fromkeys(question for question in asked if question))[:_MAX_QUESTIONS]
 
     def find(self, entity_id: str) -> MqttEntity | None:
         return self._by_id.get(entity_id)

@@ -188,6 +188,7 @@ _SIMPLE = re.compile(
     r"\s*\{\{\s*value_json(?:\.(?P<plain>[A-Za-z_]\w*)"
     r"""|\[(?P<quote>['"])(?P<quoted>[^'"\\]+)(?P=quote)\])\s*\}\}\s*"""
 )
+_KEYS = re.compile(r"""value_json(?:\.|\[['"])([A-Za-z_]\w*)""")
 _GIVEN = frozenset({"value", "value_json"})
 _COLLECTIONS = (nodes.List, nodes.Tuple, nodes.Dict)
 _ALLOWED = frozenset(
@@ -217,6 +218,11 @@ class Template:
         self._key: str | None = (simple["plain"] or simple["quoted"]) if simple else None
         if simple is None and (problem := _problem(source)):
             raise BadTemplate(problem)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a message's object that the template names."""
+        return tuple(dict.fromkeys(_KEYS.findall(self._source)))
 
     def read(self, payload: str) -> str | None:
         """The value in a message; None if it has none, or the template fails."""

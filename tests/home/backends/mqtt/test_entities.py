@@ -419,3 +419,18 @@ def test_a_thermostat_whose_modes_are_read_through_keys_is_understood(things: Mq
     things.take("f", b'{"operating_mode": "manual"}')
     assert only(things).state == "heat"
     assert sent(things, "set_mode", mode="auto") == [("f/mode", "schedule")]
+
+
+def test_zigbee2mqtt_is_asked_for_states_that_it_does_not_retain(things: MqttEntities) -> None:
+    origin = {"o": {"name": "Zigbee2MQTT"}}
+    announce(things, "light/a", {"cmd_t": "z/a/set", "stat_t": "z/a", "schema": "json", **origin})
+    announce(
+        things, "switch/b", {"cmd_t": "z/b/set", "stat_t": "z/b", "val_tpl": "{{ value_json.state_l1 }}", **origin}
+    )
+    announce(things, "sensor/c", {"stat_t": "z/c", "val_tpl": "{{ value_json.battery }}", **origin})
+    announce(things, "light/d", {"cmd_t": "d/set", "stat_t": "d"})
+    things.take("z/a", b'{"linkquality": 90}')
+    asked = {(question.topic, question.payload) for question in things.questions()}
+    assert asked == {("z/a/get", '{"state": ""}'), ("z/b/get", '{"state_l1": ""}')}
+    things.take("z/a", b'{"state": "ON"}')
+    assert [question.topic for question in things.questions()] == ["z/b/get"]
