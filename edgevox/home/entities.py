@@ -238,6 +238,9 @@ class ConnectedHome(Home, Protocol):
     def location(self) -> Location | None:
         """The place of the home, if the backend knows it; may be read in any thread."""
 
+    def room_of(self, origin_id: str) -> str:
+        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing."""
+
 
 class HomeError(ToolError):
     """A request that the home did not fulfil; the message is a sentence for the user."""

@@ -93,7 +93,7 @@ class MakeAgent(Protocol):
     """Makes an agent that acts with the assistant's own tools, for one request.
 
     `instructions` are the program's own and follow those of the assistant; `client` names its place in the
-    model's memory.
+    model's memory, and `room` is where the speaker is, if that is known.
     """
 
     def __call__(
@@ -108,6 +108,7 @@ class MakeAgent(Protocol):
         confirm: Confirm,
         publish: Publish,
         client: str,
+        room: str = "",
     ) -> LLMAgent: ...
 
 

@@ -242,6 +242,10 @@ class DemoHome:
         """Raises StateError."""
         return self._file.read().items(list_id)
 
+    def room_of(self, origin_id: str) -> str:
+        """The demo home has no satellites."""
+        return ""
+
     async def announce(self, message: str) -> None:
         """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)

@@ -113,6 +113,10 @@ class UnavailableHome:
     def house(self) -> House:
         raise HomeError(self.problem)
 
+    def room_of(self, origin_id: str) -> str:
+        """Not known."""
+        return ""
+
     def calendars(self) -> tuple[Calendar, ...]:
         raise HomeError(self.problem)
 

@@ -39,6 +39,9 @@ class WrappedHome:
     def location(self) -> Location | None:
         return self._home.location
 
+    def room_of(self, origin_id: str) -> str:
+        return self._home.room_of(origin_id)
+
     async def start(self) -> None:
         await self._home.start()
 

@@ -114,6 +114,10 @@ class HomeAssistantHome(ReconnectingHome):
             raise HomeError(self.problem or CANNOT_REACH)
         return self._live.house()
 
+    def room_of(self, origin_id: str) -> str:
+        area = self._live.house().area(self._live.area_of(origin_id))
+        return area.name if area else ""
+
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError if no target did it."""
         connection = self._connection

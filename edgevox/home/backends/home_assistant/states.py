@@ -252,6 +252,12 @@ class LiveStates:
         device_class = _text(attributes.get("device_class")) or ""
         return Target(domain, device_class, name, entity_id, registered.aliases), attributes
 
+    def area_of(self, origin_id: str) -> str | None:
+        """The id of the area of an entity, exposed or not, or of a device."""
+        if entry := self._registries.things.get(origin_id):
+            return entry.area
+        return self._registries.area_of_device.get(origin_id)
+
     def house(self) -> House:
         self._catch_up()
         if self._house is None:
