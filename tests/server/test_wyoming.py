@@ -29,6 +29,7 @@ from edgevox.core.types import Transcript as Heard
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.wyoming import WyomingService, may_connect, wyoming_listener
+from edgevox.server.wyoming_announcement import announced_addresses, service_info
 from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry, tool
@@ -388,6 +389,14 @@ async def test_whoever_goes_away_frees_the_engine() -> None:
 )
 def test_other_machines_must_be_named(address: str, peers: tuple[str, ...], may: bool) -> None:
     assert may_connect(address, peers) == may
+
+
+def test_only_a_server_that_others_can_reach_is_announced() -> None:
+    assert announced_addresses("127.0.0.1") == []
+    assert announced_addresses("192.168.7.5") == ["192.168.7.5"]
+    assert "127.0.0.1" not in announced_addresses("0.0.0.0")
+    info = service_info("EdgeVox", ["192.168.7.5"], 10300)
+    assert (info.type, info.port, info.parsed_addresses()) == ("_wyoming._tcp.local.", 10300, ["192.168.7.5"])
 
 
 async def test_a_port_that_is_taken_is_named() -> None:
