@@ -50,6 +50,14 @@ def is_are(name: str) -> str:
     return "are" if is_plural(name) else "is"
 
 
+def was_were(name: str) -> str:
+    return "were" if is_plural(name) else "was"
+
+
+def has_have(name: str) -> str:
+    return "have" if is_plural(name) else "has"
+
+
 def sentence(text: str) -> str:
     """Capitalise, and end with a full stop."""
     text = text.strip()

@@ -123,4 +123,4 @@ class UnavailableHome:
     async def _refuse(self, *_: object) -> NoReturn:
         raise HomeError(self.problem)
 
-    apply = items = announce = forecast = _refuse
+    apply = items = announce = forecast = changes = _refuse

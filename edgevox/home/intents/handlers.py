@@ -45,6 +45,8 @@ VALUE_SETTINGS: dict[str, tuple[Verb, str, Callable[[Any], str]]] = {
     ),
     "climate_set_temperature": ("set_temperature", "temperature", lambda degrees: f"set to {number(degrees)} degrees"),
     "fan_set_speed": ("set_speed", "percentage", lambda percent: f"at {percent} percent" if percent else "off"),
+    "set_number": ("set_number", "value", lambda value: f"set to {number(value)}"),
+    "humidifier_set_humidity": ("set_humidity", "humidity", lambda percent: f"set to {percent} percent"),
 }  # fmt: skip
 
 

@@ -305,6 +305,9 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
             if slots.is_empty:
                 raise ClarificationNeeded("What would you like to know about?")
             return find_entities(house, slots, domains)
+        case "climate_set_temperature" if slots.name is None:
+            # A water heater is meant only by its name.
+            return _resolve_any(slots, house, domains - {"water_heater"})
         case "climate_get_temperature":
             return _thermometers(find_entities(house, slots, domains))
         case "vacuum_clean_area":
@@ -327,8 +330,12 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
         case _ if domains == {"media_player"}:
             return (_player(tool, slots, house, domains),)
         case _:
-            found = find_entities(house, slots, domains)
-            return found if slots.name or slots.has_place else (single_entity(found, house),)
+            return _resolve_any(slots, house, domains)
+
+
+def _resolve_any(slots: Slots, house: House, domains: frozenset[str]) -> Entities:
+    found = find_entities(house, slots, domains)
+    return found if slots.name or slots.has_place else (single_entity(found, house),)
 
 
 def _unnamed_lights(lights: Entities, *, with_colour: bool) -> Entities:

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import aiomqtt
 
@@ -15,7 +16,17 @@ from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describ
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
 from edgevox.home.backends.mqtt.entities import MqttEntities, MqttEntity
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Calendar, Entity, Forecast, ForecastKind, HomeError, House, ListItem
+from edgevox.home.entities import (
+    Action,
+    Calendar,
+    Entity,
+    Forecast,
+    ForecastKind,
+    HomeError,
+    House,
+    ListItem,
+    StateChange,
+)
 from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 
 _MOST_NAMED = 3
@@ -94,6 +105,10 @@ class MqttHome(ReconnectingHome):
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """None: MQTT has no weather."""
+        return ()
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """None: MQTT keeps no record."""
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:

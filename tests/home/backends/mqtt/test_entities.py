@@ -174,7 +174,7 @@ def test_components_of_a_device_can_be_removed_one_by_one(things: MqttEntities) 
 def test_diagnostic_and_disabled_entities_are_ignored(things: MqttEntities) -> None:
     announce(things, "switch/a", {**LAMP, "ent_cat": "config"})
     announce(things, "switch/b", {**LAMP, "en": False})
-    announce(things, "number/c", LAMP)
+    announce(things, "text/c", LAMP)
     announce(things, "light/d", {**LAMP, "schema": "template"})
     assert things.house().entities == ()
 
@@ -404,6 +404,19 @@ def test_what_needs_a_template_that_cannot_be_used_is_left_out_and_named(things:
     announce(things, "switch/s", "")
     announce(things, "climate/f", _FLOOR)
     assert things.house().left_out == ()
+
+
+def test_numbers_and_humidifiers_are_set(things: MqttEntities) -> None:
+    announce(things, "number/n", {"name": "Limit", "cmd_t": "n/set", "stat_t": "n", "min": 0, "max": 10})
+    things.take("n", b"4")
+    assert only(things).state == "4"
+    assert sent(things, "set_number", value=7) == [("n/set", "7")]
+    with pytest.raises(HomeError, match="from 0 to 10"):
+        order(things, "set_number", value=11)
+    announce(things, "number/n", "")
+    humidifier = {"name": "Mist", "cmd_t": "m/set", "target_humidity_command_topic": "m/humidity"}
+    announce(things, "humidifier/m", humidifier)
+    assert sent(things, "set_humidity", humidity=45) == [("m/humidity", "45")]
 
 
 def test_a_thermostat_whose_modes_are_read_through_keys_is_understood(things: MqttEntities) -> None:
