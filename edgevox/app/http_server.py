@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,6 +13,8 @@ from rich.console import Console
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings
 from edgevox.core import events
+from edgevox.core.turn import cancel_tasks
+from edgevox.home.entities import Home, HomeError
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
@@ -36,8 +39,36 @@ async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncI
             pipeline.start_idle_work()
         if alarm_player := runtime.alarm_player(pipeline):
             running.enter_context(runtime.bus.listening(partial(_report_alarm, console)))
+            toolbox = runtime.home_context.toolbox
+            if toolbox is not None and runtime.settings.server.wyoming:
+                announcer = RingAnnouncer(toolbox.home)
+                running.push_async_callback(announcer.close)
+                running.enter_context(runtime.bus.listening(announcer.on_event))
             await running.enter_async_context(alarm_player.running())
         yield url
+
+
+class RingAnnouncer:
+    """Announces what rings through the home: a server has no loudspeaker, and its Wyoming satellites cannot ring."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.RingStarted):
+            task = asyncio.create_task(self._announce(event.text))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        await cancel_tasks(*self._tasks)
+
+    async def _announce(self, text: str) -> None:
+        try:
+            await self._home.announce(text)
+        except HomeError as error:
+            log.warning("what rings cannot be announced: %s", error.message)
 
 
 def _report_alarm(console: Console, event: events.Event) -> None:
@@ -95,14 +126,18 @@ async def _run_wyoming_server(
         return
     # Imported here because it is optional.
     from edgevox.server.wyoming import WyomingService, wyoming_listener
+    from edgevox.server.wyoming_announcement import announced
 
     offer = WyomingService(assistant, queues, settings)
-    peers = settings.wyoming_peers
-    async with wyoming_listener(offer, settings.wyoming_host, settings.wyoming_port, peers) as address:
+    peers, host = settings.wyoming_peers, settings.wyoming_host
+    async with AsyncExitStack() as running:
+        address = await running.enter_async_context(wyoming_listener(offer, host, settings.wyoming_port, peers))
+        if settings.wyoming_announce:
+            await running.enter_async_context(announced("EdgeVox", host, int(address.rpartition(":")[2])))
         parts = {"STT": offer.info.asr, "TTS": offer.info.tts, "tools": offer.info.handle}
         offered = ", ".join(name for name, programs in parts.items() if programs) or "nothing"
         console.print(f"serving Wyoming at {address}: {offered}", markup=False, soft_wrap=True)
-        if is_exposed(settings.wyoming_host):
+        if is_exposed(host):
             allowed = ", ".join(peers) or "none (set server.wyoming_peers)"
             console.print(f"  other machines that may connect without a token: {allowed}", style="yellow", markup=False)
         yield

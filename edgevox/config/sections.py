@@ -227,7 +227,12 @@ class ServerSettings(Section):
     wyoming_peers: tuple[Network, ...] = key(
         (), "other machines that may use it, since Wyoming has no tokens: 192.168.1.5, 10.0.0.0/8"
     )
-    wyoming_scopes: tuple[str, ...] = key((), 'tool scopes granted to them: "read", "act"; empty: no conversation')
+    wyoming_scopes: tuple[str, ...] = key(
+        (), 'tool scopes granted to them: "read", "act", "confirm" for a spoken yes; empty: no conversation'
+    )
+    wyoming_announce: bool = key(
+        True, "announce it in the network, so that Home Assistant finds it; only where other machines can connect"
+    )
 
 
 class SoundSettings(Section):

@@ -146,6 +146,8 @@ ToolsAs: TypeAlias = Literal["template", "lines"]
 
 API_CLIENT = "api:"
 """Prefix of client names that are programs; they have their own share of the prompt cache."""
+API_CONVERSATION = f"{API_CLIENT}conversation:"
+"""Prefix of client names that are conversations of several requests; other requests of programs stand alone."""
 
 
 @dataclass(frozen=True, slots=True)

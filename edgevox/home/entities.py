@@ -58,6 +58,16 @@ class Entity:
     device_class: str | None = None
     attributes: Attributes = field(default_factory=dict, hash=False)
     acts_on: tuple[Target, ...] | None = None
+    changed_at: datetime | None = field(default=None, compare=False)
+    """since when it has been in this state, where the backend knows it"""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A state that an entity was in from this moment on."""
+
+    at: datetime
+    state: str
 
 
 Entities: TypeAlias = tuple[Entity, ...]
@@ -143,11 +153,12 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A snapshot of a home."""
+    """A snapshot of a home; `left_out` says what the backend found and cannot use, and why."""
 
     entities: Entities
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -166,6 +177,7 @@ Verb: TypeAlias = Literal[
     "turn_on", "turn_off", "set_light", "set_position", "set_temperature", "set_speed", "set_volume", "pause",
     "unpause", "next", "previous", "mute", "unmute", "play", "start", "clean_area", "dock", "add_item",
     "complete_item", "remove_item", "clear_items", "create_list", "stop", "set_mode", "select_option", "arm",
+    "set_number", "set_humidity",
 ]  # fmt: skip
 
 
@@ -187,6 +199,8 @@ class Action:
     create_list      name
     set_mode         mode, one of the entity's `modes`
     select_option    option, one of the entity's `options`
+    set_number       value, of a number between the entity's `min` and `max`
+    set_humidity     humidity (0 to 100)
     arm              mode (away, home, night, vacation or disarmed), and code where it is known
     """
 
@@ -213,6 +227,9 @@ class Home(Protocol):
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """The forecast of a weather entity, earliest first; none where it has no such forecast."""
 
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """The recorded changes of an entity's state, earliest first; none where the home keeps no record."""
+
     def calendars(self) -> tuple[Calendar, ...]:
         """The calendars of the home."""
 
@@ -236,6 +253,9 @@ class ConnectedHome(Home, Protocol):
     @property
     def location(self) -> Location | None:
         """The place of the home, if the backend knows it; may be read in any thread."""
+
+    def room_of(self, origin_id: str) -> str:
+        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing."""
 
 
 class HomeError(ToolError):

@@ -9,17 +9,29 @@ from edgevox.home.entities import Area, Entity, Floor, House
 from edgevox.home.resolve.fuzzy import is_plural
 
 _MAX_REPEATED_CHARS = 60
+_ROBOTS = frozenset({"vacuum", "lawn_mower"})
+_ROBOT_WORDS = frozenset(
+    {"bot", "cleaner", "hoover", "lawn", "lawnmower", "mop", "mower", "robot", "sweeper", "vac", "vacuum"}
+)
 
 
 def the(thing: Entity | Area | Floor | str) -> str:
-    """The spoken name: "the kitchen light", "the TV", "Anna's lamp"."""
+    """The spoken name: "the kitchen light", "the TV", "Anna's lamp", "the shopping list", and a robot's "Dusty"."""
     name = thing if isinstance(thing, str) else thing.name
-    if isinstance(thing, Entity) and thing.domain == "person":
-        return name
+    if isinstance(thing, Entity):
+        if thing.domain == "person" or (thing.domain in _ROBOTS and _is_given_name(name)):
+            return name
+        if thing.domain == "todo" and not name.casefold().endswith("list"):
+            name += " list"
     if "'s " in name or "’s " in name or name.casefold().startswith(("the ", "my ", "our ")):
         return name
     # Device names are often in title case; capitals inside a word belong to the word.
     return "the " + " ".join(word.lower() if word.istitle() else word for word in name.split())
+
+
+def _is_given_name(name: str) -> bool:
+    """True for a name such as people give to robots: one word with a capital that is none for what it does."""
+    return name.istitle() and " " not in name and name.casefold() not in _ROBOT_WORDS
 
 
 def place_of(entity: Entity, house: House) -> str:
@@ -36,6 +48,14 @@ def brief(text: str) -> str:
 
 def is_are(name: str) -> str:
     return "are" if is_plural(name) else "is"
+
+
+def was_were(name: str) -> str:
+    return "were" if is_plural(name) else "was"
+
+
+def has_have(name: str) -> str:
+    return "have" if is_plural(name) else "has"
 
 
 def sentence(text: str) -> str:
@@ -63,7 +83,9 @@ def state_phrase(entity: Entity) -> str:
         return on if state == "on" else off
     if entity.domain == "media_player" and state in ("playing", "paused") and entity.attributes.get("media_title"):
         return f"{state} {brief(str(entity.attributes['media_title']))}"
-    if entity.domain == "sensor":
+    if entity.domain == "sensor" and state == "unknown":
+        return "not known"
+    if entity.domain == "sensor" and state != "unavailable":
         unit = entity.attributes.get("unit")
         return f"{_rounded(state)} {unit}" if unit else _rounded(state)
     return str(_states("phrases").get(state, state.replace("_", " ")))

@@ -115,7 +115,7 @@ class MakeAgent(Protocol):
     """Makes an agent that acts with the assistant's own tools, for one request.
 
     `instructions` are the program's own and follow those of the assistant; `client` names its place in the
-    model's memory.
+    model's memory, and `room` is where the speaker is, if that is known.
     """
 
     def __call__(
@@ -130,6 +130,7 @@ class MakeAgent(Protocol):
         confirm: Confirm,
         publish: Publish,
         client: str,
+        room: str = "",
     ) -> LLMAgent: ...
 
 

@@ -39,7 +39,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.errors import AudioError, ConfigError, EdgevoxError
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import cancel_tasks
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Message, to_pcm16
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, to_pcm16
 from edgevox.engines.wyoming import (
     CHANNELS,
     MAX_LINE_BYTES,
@@ -51,10 +51,10 @@ from edgevox.engines.wyoming import (
     write_event,
 )
 from edgevox.server.assistant import Assistant
-from edgevox.server.chat.input import ChatInput, ReplyText
 from edgevox.server.chat.service import ChatService
 from edgevox.server.engine_queues import EngineQueues, joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.errors import ApiError, as_api_error, invalid
+from edgevox.server.wyoming_conversations import WyomingConversations
 from edgevox.tools.policy import Caller
 from edgevox.tts.sentences import SentenceSplitter
 
@@ -68,10 +68,19 @@ class WyomingService:
     def __init__(self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings) -> None:
         self.assistant = assistant
         self.queues = queues
-        # The protocol cannot ask back: calls that need a confirmation are refused with an explanation.
-        self.chat = ChatService(assistant, queues.model, deny_confirmation)
         self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
+        chat = ChatService(assistant, queues.model, deny_confirmation)
+        self.conversations = WyomingConversations(chat, self.caller, assistant.voice_language)
         self.max_audio_s = settings.max_audio_s
+
+    def room_of(self, context: object) -> str:
+        """The area of the satellite or device that a context names; "" if it is not known."""
+        dashboard = self.assistant.dashboard
+        if dashboard is None or dashboard.toolbox is None or not isinstance(context, dict):
+            return ""
+        named = (context.get(key) for key in ("satellite_id", "device_id"))
+        rooms = (dashboard.toolbox.home.room_of(one) for one in named if isinstance(one, str))
+        return next(filter(None, rooms), "")
 
     @cached_property
     def info(self) -> Info:
@@ -89,7 +98,7 @@ class WyomingService:
                 TtsProgram(_NAME, _US, True, "EdgeVox TTS", __version__, [voice], supports_synthesize_streaming=True)
             ]
         if assistant.make_agent and self.caller.scopes:
-            handler = HandleModel(assistant.name, _US, True, "answers with its tools", None, list(LANGUAGES))
+            handler = HandleModel(assistant.name, _US, True, "answers with its tools", None, [assistant.voice_language])
             info.handle = [
                 HandleProgram(
                     _NAME,
@@ -150,6 +159,7 @@ class WyomingConnection:
         self._service = service
         self._reader = reader
         self._writer = writer
+        self._key = f"connection {id(self)}"
         self._language: str | None = None
         self._recording: Recording | None = None
         self._splitter: SentenceSplitter | None = None
@@ -212,7 +222,8 @@ class WyomingConnection:
         elif SynthesizeStop.is_type(kind):
             await self._speak_rest()
         elif Transcript.is_type(kind):
-            await self._handle(Transcript.from_event(event).text)
+            transcript = Transcript.from_event(event)
+            await self._handle(transcript.text, transcript.context)
 
     async def _send(self, event: Eventable) -> None:
         await write_event(self._writer, event)
@@ -275,21 +286,19 @@ class WyomingConnection:
 
     # --- the assistant and its tools
 
-    async def _handle(self, text: str) -> None:
+    async def _handle(self, text: str, context: object) -> None:
         if not self._service.info.handle:
             raise ApiError(403, "not_allowed", "server.wyoming_scopes does not allow questions")
         _check_length(len(text))
-        question = ChatInput((Message("user", text),))
+        conversation = self._service.conversations.find(context, self._key)
         reply = ""
         try:
-            async with aclosing(self._service.chat.parts(question, self._service.caller)) as parts:
-                async for part in parts:
-                    if not isinstance(part, ReplyText):
-                        continue
+            async with aclosing(conversation.reply(text, self._service.room_of(context))) as pieces:
+                async for piece in pieces:
                     if not reply:
                         await self._send(HandledStart())
-                    reply += part.text
-                    await self._send(HandledChunk(part.text))
+                    reply += piece
+                    await self._send(HandledChunk(piece))
         except (ApiError, EdgevoxError) as error:
             await self._send(NotHandled(as_api_error(error).message))
             return
@@ -352,6 +361,7 @@ async def wyoming_listener(
     finally:
         server.close()
         await cancel_tasks(*clients)
+        await service.conversations.close()
 
 
 def may_connect(address: str, peers: Sequence[str]) -> bool:

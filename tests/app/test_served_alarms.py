@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,13 +14,16 @@ from typing import Any
 
 import aiohttp
 from rich.console import Console
+from wyoming.asr import Transcript
+from wyoming.client import AsyncTcpClient
+from wyoming.handle import Handled
 
 from edgevox.app.http_server import run_server_only
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import load_settings
-from edgevox.core.events import Event, RingEnded, TurnEnded
+from edgevox.core.events import Event, RingEnded, RingStarted, TurnEnded
 from edgevox.core.files import Folders
-from edgevox.home import Timers
+from edgevox.home import DemoHome, Timers
 from edgevox.home.alarms.timers import TIMERS_FILE
 from edgevox.models import ModelStore, load_manifest
 from edgevox.server.http.tokens import page_token, token_file
@@ -38,6 +42,18 @@ class Server:
     http: aiohttp.ClientSession
     events: list[Event]
     news: asyncio.Event
+    console: Console
+
+    async def say_over_wyoming(self, text: str) -> str:
+        """One sentence of a conversation in Home Assistant, on a connection of its own."""
+        assert isinstance(self.console.file, io.StringIO)
+        (port,) = re.findall(r"Wyoming at tcp://127.0.0.1:(\d+)", self.console.file.getvalue())
+        async with AsyncTcpClient("127.0.0.1", int(port)) as client:
+            await client.write_event(Transcript(text, context={"conversation_id": "one"}).event())
+            while (event := await client.read_event()) is not None:
+                if Handled.is_type(event.type):
+                    return Handled.from_event(event).text or ""
+        return ""
 
     async def call(self, tool: str, **arguments: Any) -> str:
         async with self.http.post("/v1/tools/call", json={"name": tool, "arguments": arguments}) as answer:
@@ -62,8 +78,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(folders: Folders, lines: Sequence[str] = ()) -> AsyncIterator[Server]:
-    settings = load_settings(folders, flags={"server.port": 0}, environ={})
+async def serving(folders: Folders, lines: Sequence[str] = (), **flags: object) -> AsyncIterator[Server]:
+    server_flags = {f"server.{name}": value for name, value in flags.items()}
+    settings = load_settings(folders, flags={"server.port": 0, **server_flags}, environ={})
     runtime = AssistantRuntime(settings, folders, ModelStore(folders.models, load_manifest()), ["llm"])
     vars(runtime.engines).update(llm=Model(lines))
     seen: list[Event] = []
@@ -75,10 +92,11 @@ async def serving(folders: Folders, lines: Sequence[str] = ()) -> AsyncIterator[
 
     async with asyncio.timeout(BOUND_S), runtime:
         with runtime.bus.listening(note):
-            async with run_server_only(runtime, Console(file=io.StringIO())) as url:
+            console = Console(file=io.StringIO())
+            async with run_server_only(runtime, console) as url:
                 headers = {"Authorization": f"Bearer {page_token(token_file(folders))}"}
                 async with aiohttp.ClientSession(url, headers=headers) as http:
-                    yield Server(runtime, http, seen, news)
+                    yield Server(runtime, http, seen, news, console)
 
 
 async def test_a_delayed_command_runs_at_its_time(folders: Folders) -> None:
@@ -101,6 +119,24 @@ async def test_clients_get_the_end_of_a_timer_and_can_stop_it(folders: Folders) 
         assert (frame["text"], frame["is_ringing"]) == ("The pasta timer is done.", True)
         await socket.send_json({"type": "text", "text": "stop"})
         assert (await server.until(RingEnded)).how == "stopped"
+
+
+async def test_home_assistant_has_one_conversation_over_wyoming_and_its_timers_are_announced(folders: Folders) -> None:
+    offer = {"wyoming": True, "wyoming_port": 0, "wyoming_scopes": ("read", "act", "confirm", "home.locks")}
+    async with serving(folders, [COFFEE_ON, UNLOCK, "[start_timer(seconds=1)]"], **offer) as server:
+        assert await server.say_over_wyoming("turn on the coffee machine") == "The coffee machine is on."
+        assert await server.say_over_wyoming("turn it off again") == "The coffee machine is off."
+        assert await server.say_over_wyoming("unlock the front door") == "Unlock the front door?"
+        assert await server.state("lock.front_door") == "locked"
+        assert await server.say_over_wyoming("yes") == "The front door is unlocked."
+        await server.say_over_wyoming("set a timer for one second")
+        await server.until(RingStarted)
+        toolbox = server.runtime.home_context.toolbox
+        assert toolbox is not None
+        assert isinstance(toolbox.home, DemoHome)
+        for _ in range(10):  # the announcement follows the event
+            await asyncio.sleep(0)
+        assert toolbox.home.announcements == ["The 1 second timer is done."]
 
 
 async def test_a_delayed_command_that_needs_a_yes_is_refused_without_a_client_to_ask(folders: Folders) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from edgevox.cli.commands.home import house_table
 from edgevox.cli.main import main
-from edgevox.home import Action, DemoHome, Timers, Verb
+from edgevox.home import Action, Area, DemoHome, Entity, House, Timers, Verb
 from edgevox.home.backends.demo import HOME_FILE
 
 
@@ -71,3 +74,16 @@ def test_a_broken_file_is_said_and_does_not_stop_the_list(
     assert main(["home", "list"]) == 0
     assert "Kitchen Light" in capsys.readouterr().out
     assert f"{HOME_FILE}.damaged-" in caplog.text
+
+
+def test_the_table_fits_a_narrow_terminal_and_keeps_unplaced_entities_apart() -> None:
+    lamp = Entity("light.a", "A lamp with a long name", "light", "on", ("Bright One", "Other"), "den")
+    plug = Entity("switch.b", "Plug of nobody in particular", "switch", "unavailable", device_class="outlet")
+    out = Console(width=80, file=io.StringIO())
+    out.print(house_table(House((plug, lamp), (Area("den", "Den"),))))
+    assert isinstance(out.file, io.StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert next(line for line in lines if "Plug" in line).startswith("(no area)")
+    assert any("on, 100 %" in line for line in lines)
+    assert any("not answering" in line for line in lines)

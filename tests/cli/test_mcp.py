@@ -61,6 +61,18 @@ def test_a_server_is_added_approved_tried_listed_and_removed(capsys: pytest.Capt
     assert not Approvals(user_folders().state / APPROVALS_FILE).is_approved(spec)
 
 
+def test_options_may_follow_the_name_and_the_list_shows_names_as_they_are_offered(
+    capsys: pytest.CaptureFixture[str], log: Path
+) -> None:
+    for name in ("raw", "other"):
+        assert main(["mcp", "add", name, "--yes", "--env", "A=b", *command(raw("none", log))]) == 0
+    capsys.readouterr()
+    assert main(["mcp", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert "raw_look" in shown
+    assert "other_look" in shown
+
+
 def test_without_a_yes_nothing_is_started(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     written_config(raw("none", log))
     assert main(["mcp", "test"]) == 1
@@ -107,7 +119,9 @@ def test_a_server_that_fails_says_why(capsys: pytest.CaptureFixture[str], log: P
         (["mcp", "add", "--url", "ftp://y", "x"], "invalid server URL"),
         (["mcp", "add", "x y", "--", "z"], "is not a valid server name"),
         (["mcp", "add", "--env", "A", "x", "--", "z"], "invalid NAME=VALUE"),
-        (["mcp", "add", "x", "--env", "A=b", "--", "z"], "comes after the name"),
+        (["mcp", "add", "x", "--env", "A", "--", "z"], "invalid NAME=VALUE"),
+        (["mcp", "add", "x", "--utc", "--", "z"], "comes after the name"),
+        (["mcp", "add", "x", "--url", "ftp://y"], "invalid server URL"),
         (["mcp", "remove", "x"], "has no server x"),
         (["mcp", "test", "x"], "unknown MCP server x"),
         (["mcp", "list", "--mcp-config", "/no/such.json"], "there is no file"),

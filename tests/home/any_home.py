@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from edgevox.home import Action, DemoHome, Entity, House, ListItem
-from edgevox.home.entities import Calendar, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind, StateChange
 
 
 class AnyHome:
@@ -26,6 +28,9 @@ class AnyHome:
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         return await self.home.forecast(weather_id, kind)
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        return await self.home.changes(entity_id, since)
 
     async def announce(self, message: str) -> None:
         await self.home.announce(message)

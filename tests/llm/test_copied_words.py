@@ -9,7 +9,7 @@ import pytest
 from edgevox.core.hooks import Run
 from edgevox.core.types import ChatRequest, Message, ToolCall
 from edgevox.llm.hooks_slm import CopiedWords
-from edgevox.llm.hooks_slm.tool_calls import correct_copied_words
+from edgevox.llm.hooks_slm.tool_calls import correct_copied_words, exact_name
 
 TOOL = {
     "type": "function",
@@ -47,6 +47,22 @@ TOOL = {
 )
 def test_a_misspelt_copy_is_replaced_by_the_spoken_words(text: str, said: str, expected: str) -> None:
     assert correct_copied_words(text, said) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "expected"),
+    [
+        ("notes/todo.txt", "read /home/me/notes/todo.txt", "/home/me/notes/todo.txt"),
+        ("/home/me/note/todo.txt", "what is in /home/me/notes/todo.txt?", "/home/me/notes/todo.txt"),
+        ("https://example.com/pages", "fetch https://example.org/pages, please", "https://example.org/pages"),
+        ("mara@example.com", "write to mara@example.org", "mara@example.org"),
+        ("report.md", "open report.md", "report.md"),
+        ("kitchen light", "the kitchen light and/or the lamp", None),
+        ("lamp", "turn off the lamp.then go", None),
+    ],
+)
+def test_paths_and_addresses_are_taken_from_the_request_as_they_are(text: str, said: str, expected: str | None) -> None:
+    assert exact_name(text, said) == expected
 
 
 async def mended(wire_format: str, **arguments: object) -> dict[str, object] | None:

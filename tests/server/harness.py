@@ -73,7 +73,7 @@ def acting(chat_model: ChatModel, lamp: Lamp) -> Assistant:
     """One with tools of its own."""
     executor = ToolExecutor(ToolRegistry(lamp.tools()))
 
-    def make_agent(**given: Any) -> LLMAgent:
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
         told = "\n\n".join(filter(None, ("You run a home.", given.pop("instructions"))))
         return LLMAgent("edgevox", instructions=told, tools=executor, parsers=PARSERS, **given)
 

@@ -84,7 +84,7 @@ async def door(
 
     executor = ToolExecutor(ToolRegistry([unlock_door]), confirm_within_s=within_s)
 
-    def make_agent(**given: Any) -> LLMAgent:
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
         return LLMAgent("edgevox", tools=executor, parsers=PARSERS, **given)
 
     asked_model = ModelProfile(ScriptedModel(lines), PARSERS, sampling=Sampling(temperature=0.0))

@@ -111,7 +111,7 @@ async def requesting(token: str, rule: ConfirmationPolicy | None = None) -> Asyn
     world.begin(rule=rule)
     executor = world.executor
 
-    def make_agent(**given: Any) -> LLMAgent:
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
         state = world.timers, world.alarms, world.watches, world.effects
         hooks = assistant_hooks(executor, world.home, *state)
         return LLMAgent("edgevox", tools=executor, hooks=hooks, parsers=("hermes",), **given | {"model": world.model})

@@ -59,7 +59,7 @@ def assistant(*lines: str) -> Assistant:
     executor = ToolExecutor(ToolRegistry(home_tools()))
     profile = ModelProfile(ScriptedModel(lines), PARSERS, sampling=Sampling(temperature=0.0))
 
-    def make_agent(**given: Any) -> LLMAgent:
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
         return LLMAgent("edgevox", tools=executor, parsers=PARSERS, **{**given, "instructions": "You run a home."})
 
     return Assistant("scripted", profile, make_agent, executor)

@@ -19,6 +19,8 @@ from wyoming.info import Describe, Info
 from wyoming.ping import Ping, Pong
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
 
+from edgevox.agents import LLMAgent
+from edgevox.agents.model_profile import ModelProfile
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.turn import CancelFlag
@@ -27,10 +29,12 @@ from edgevox.core.types import Transcript as Heard
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.wyoming import WyomingService, may_connect, wyoming_listener
+from edgevox.server.wyoming_announcement import announced_addresses, service_info
 from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
+from edgevox.tools import ToolExecutor, ToolRegistry, tool
 from edgevox.tts.wyoming import WyomingTts
-from tests.server.harness import Lamp, acting, model, talking, written
+from tests.server.harness import PARSERS, Lamp, acting, model, talking, written
 from tests.server.test_audio import Stenographer, sounding, with_sound
 
 BOUND_S = 20.0
@@ -100,6 +104,7 @@ async def test_it_says_what_it_has() -> None:
     assert "de" in info.asr[0].models[0].languages
     assert [one.name for one in info.tts[0].voices] == ["mouth"]
     assert info.tts[0].supports_synthesize_streaming
+    assert info.handle[0].models[0].languages == ["en"]
     assert (info.handle[0].supports_handled_streaming, info.handle[0].supports_home_control) == (True, True)
 
 
@@ -218,6 +223,74 @@ async def test_a_model_that_fails_is_told_as_not_handled() -> None:
         assert NotHandled.from_event(await heard(chat)).text == "the model died"
 
 
+async def _say(address: str, text: str, **context: str) -> str:
+    """One sentence on a connection of its own, as Home Assistant sends it; returns the whole answer."""
+    chat = AsyncTcpClient("127.0.0.1", int(address.rpartition(":")[2]))
+    await chat.connect()
+    try:
+        await chat.write_event(Transcript(text, context=context).event())
+        events = await heard_until(chat, "handled")
+    finally:
+        await chat.disconnect()
+    return Handled.from_event(events[-1]).text or ""
+
+
+async def test_sentences_of_one_conversation_share_their_context_and_others_do_not() -> None:
+    scripted = model(["Hello Mara.", "You are Mara.", "I do not know.", "Still Mara."])
+    async with served(acting(scripted, Lamp()), wyoming_scopes=("read",)) as address:
+        await _say(address, "I am Mara.", conversation_id="one")
+        await _say(address, "Who am I?", conversation_id="one")
+        await _say(address, "Who am I?", conversation_id="two")
+        await _say(address, "And now?", conversation_id="three", satellite_id="assist_satellite.hall")
+    said = [[one.content for one in request.messages if one.role != "system"] for request in scripted.requests]
+    assert said[1] == ["I am Mara.", "Hello Mara.", "Who am I?"]
+    assert said[2] == ["Who am I?"]
+    assert said[3] == ["And now?"]
+
+
+def _vault(*lines: str) -> tuple[Assistant, list[str]]:
+    opened: list[str] = []
+
+    @tool(side_effects=True, confirm="voice")
+    def open_vault() -> str:
+        """Open the vault."""
+        opened.append("open")
+        return "open"
+
+    executor = ToolExecutor(ToolRegistry((open_vault,)))
+    profile = ModelProfile(model(lines), PARSERS)
+
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
+        return LLMAgent("edgevox", tools=executor, parsers=PARSERS, **given)
+
+    return Assistant("scripted", profile, make_agent, executor), opened
+
+
+@pytest.mark.parametrize(
+    ("answer", "times"), [("yes", 1), ("no", 0), ("what is the time?", 0)], ids=["yes", "no", "something else"]
+)
+async def test_a_yes_is_asked_for_in_one_sentence_and_given_in_the_next(answer: str, times: int) -> None:
+    assistant, opened = _vault(written("open_vault"), "Done.", "Fine.")
+    async with served(assistant, wyoming_scopes=("act", "confirm")) as address:
+        question = await _say(address, "Open the vault.", conversation_id="one")
+        assert question.endswith("?")
+        assert opened == []
+        assert await _say(address, answer, conversation_id="one")
+    assert len(opened) == times
+
+
+async def test_a_yes_of_another_conversation_or_without_the_scope_does_not_count() -> None:
+    assistant, opened = _vault(written("open_vault"), "Hello.")
+    async with served(assistant, wyoming_scopes=("act", "confirm")) as address:
+        await _say(address, "Open the vault.", conversation_id="one")
+        await _say(address, "yes", conversation_id="two")
+    assistant, also_opened = _vault(written("open_vault"), "Hello.")
+    async with served(assistant, wyoming_scopes=("act",)) as address:
+        assert "confirm" in await _say(address, "Open the vault.", conversation_id="one")
+        await _say(address, "yes", conversation_id="one")
+    assert opened == also_opened == []
+
+
 # --- what goes wrong
 
 
@@ -316,6 +389,14 @@ async def test_whoever_goes_away_frees_the_engine() -> None:
 )
 def test_other_machines_must_be_named(address: str, peers: tuple[str, ...], may: bool) -> None:
     assert may_connect(address, peers) == may
+
+
+def test_only_a_server_that_others_can_reach_is_announced() -> None:
+    assert announced_addresses("127.0.0.1") == []
+    assert announced_addresses("192.168.7.5") == ["192.168.7.5"]
+    assert "127.0.0.1" not in announced_addresses("0.0.0.0")
+    info = service_info("EdgeVox", ["192.168.7.5"], 10300)
+    assert (info.type, info.port, info.parsed_addresses()) == ("_wyoming._tcp.local.", 10300, ["192.168.7.5"])
 
 
 async def test_a_port_that_is_taken_is_named() -> None:

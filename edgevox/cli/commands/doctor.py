@@ -27,7 +27,7 @@ from edgevox.app.toolbox import Toolbox
 from edgevox.audio.io.devices import portaudio
 from edgevox.cli.command import Command, argument
 from edgevox.cli.commands.history import retention
-from edgevox.cli.commands.home import measure_connection
+from edgevox.cli.commands.home import left_out_text, measure_connection
 from edgevox.cli.context import Context, run_until_done
 from edgevox.config import LlmSettings
 from edgevox.config.sections import AUTO
@@ -242,7 +242,10 @@ def _home(context: Context) -> Finding:
     house, seconds = run_until_done(measure_connection(open_home(context.settings, context.folders)))
     if context.settings.home.kind == "demo":
         return Finding("ok", "home", "demo home; edgevox home setup connects yours")
-    return Finding("ok", "home", f"connected in {seconds:.1f} s: {len(house.entities)} entities")
+    detail = f"connected in {seconds:.1f} s: {len(house.entities)} entities"
+    if house.left_out:
+        return Finding("note", "home", f"{detail}; {left_out_text(house)}")
+    return Finding("ok", "home", detail)
 
 
 def _server(context: Context) -> Finding:

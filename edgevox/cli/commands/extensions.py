@@ -81,9 +81,9 @@ def _new_plugin(args: argparse.Namespace, context: Context) -> None:
 
 @MCP.action("list", "list servers, their tools and pending approvals", JSON, _CONFIG)
 def _list_servers(args: argparse.Namespace, context: Context) -> None:
-    settings = context.settings.mcp
-    specs = config.configured_servers(settings, context.folders)
-    reports = McpServers(specs, approvals_of(context), ToolRegistry(), settings).reports()
+    config.configured_servers(context.settings.mcp, context.folders)  # raises for a file that cannot be read
+    # Among the other tools, because a name that is taken gets the server's name as a prefix.
+    reports = Toolbox(context.settings, context.folders).mcp.reports()
     if args.json:
         context.write_json([dataclasses.asdict(report) for report in reports])
         return
@@ -105,24 +105,45 @@ def _list_servers(args: argparse.Namespace, context: Context) -> None:
         context.print(*(f"{report.id}: {name} is left out: {why}" for name, why in report.left_out.items()))
 
 
-@MCP.action(
-    "add",
-    "add a server: edgevox mcp add time -- mcp-server-time --utc",
-    argument("name", help="name of the server; prefix of its tools where names clash"),
+_ADD_OPTIONS = (
     argument("--url", help="URL of a remote server"),
     argument(
         "--env", action="append", default=[], metavar="NAME=VALUE", help="environment variable, such as KEY=${KEY}"
     ),
     argument("--header", action="append", default=[], metavar="NAME=VALUE", help="HTTP header for a remote server"),
-    argument("command", nargs=argparse.REMAINDER, help="after --: the program and its arguments"),
     _APPROVE,
+)
+
+
+def _take_options(args: argparse.Namespace) -> list[str]:
+    """Read the options between the name and --, and return the program with its arguments. Raises ConfigError."""
+    rest: list[str] = args.command
+    if not rest or not rest[0].startswith("-") or rest[0] == "--":
+        return rest[1:] if rest[:1] == ["--"] else rest
+    end = rest.index("--") if "--" in rest else len(rest)
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    for add in _ADD_OPTIONS:
+        add(parser)
+    try:
+        _, unknown = parser.parse_known_args(rest[:end], args)
+    except argparse.ArgumentError as error:
+        raise ConfigError(str(error), hint="edgevox mcp add --help lists the options") from None
+    if unknown:
+        raise ConfigError(f"{unknown[0]} comes after the name", hint="a program goes after --")
+    return rest[end + 1 :]
+
+
+@MCP.action(
+    "add",
+    "add a server: edgevox mcp add time -- mcp-server-time --utc",
+    argument("name", help="name of the server; prefix of its tools where names clash"),
+    *_ADD_OPTIONS,
+    argument("command", nargs=argparse.REMAINDER, help="after --: the program and its arguments"),
     _CONFIG,
 )
 def _add(args: argparse.Namespace, context: Context) -> int:
     spec: config.ServerSpec
-    command = args.command[1:] if args.command[:1] == ["--"] else args.command
-    if command and command[0].startswith("-"):
-        raise ConfigError(f"{command[0]} comes after the name", hint="options go before the name")
+    command = _take_options(args)
     if args.url and not command:
         spec = config.HttpServer(args.name, args.url, _pairs(args.header))
     elif command and not args.url:

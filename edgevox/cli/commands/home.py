@@ -39,6 +39,8 @@ STATELESS = ("scene",)
 """Domains whose state is not shown: a scene has none before its first use, and none of interest after."""
 
 _MAX_NAMED = 8
+_MAX_LEFT_OUT = 3
+_NO_AREA = "(no area)"
 _NO_STATE = ("unavailable", "unknown")
 
 
@@ -151,6 +153,15 @@ def home_warnings(house: House) -> Iterator[str]:
     unplaced = [entity.name for entity in house.entities if entity.area is None and entity.domain == "light"]
     if unplaced and house.areas:
         yield f"lights without an area, which commands for a room do not reach: {_name_some(unplaced)}"
+    if house.left_out:
+        yield left_out_text(house)
+
+
+def left_out_text(house: House) -> str:
+    """One line about what the backend cannot use."""
+    return f"left out: {'; '.join(house.left_out[:_MAX_LEFT_OUT])}" + (
+        f"; and {more} more" if (more := len(house.left_out) - _MAX_LEFT_OUT) > 0 else ""
+    )
 
 
 def _identity(entity: Entity) -> tuple[Words, str, str | None]:
@@ -172,15 +183,20 @@ async def _read_lists(home: ConnectedHome) -> tuple[House, dict[str, tuple[ListI
 
 
 def house_table(house: House) -> Table:
-    """Table of the entities by area, with aliases and state."""
-    table = plain_table(left("area"), left("entity"), folded("state"), left("kind", style="dim"))
+    """Table of the entities by area, with aliases and state; those without an area come last."""
+    table = plain_table(
+        left("area", max_width=20),
+        folded("entity", min_width=20),
+        folded("state", min_width=16),
+        folded("kind", style="dim"),
+    )
     order = {area.id: number for number, area in enumerate(house.areas)}
-    last = ""
+    last: str | None = None
     for entity in sorted(house.entities, key=lambda entity: order.get(entity.area or "", len(order))):
         if entity.domain == "todo":  # lists have lines of their own
             continue
         area = house.area(entity.area)
-        where = area.name if area else ""
+        where = area.name if area else _NO_AREA
         state = "" if entity.domain in STATELESS else state_phrase(entity)
         table.add_row(
             Text(where if where != last else ""),

@@ -29,6 +29,7 @@ from edgevox.home.entities import (
     HomeError,
     House,
     ListItem,
+    StateChange,
     is_secure_state,
 )
 from edgevox.home.phrasing import number, sentence, the
@@ -104,6 +105,10 @@ def entity_after(entity: Entity, action: Action) -> Entity:
             return _stopped(entity)
         case "set_mode":
             return _in_mode(entity, str(values["mode"]))
+        case "set_number":
+            return replace(entity, state=number(values["value"]))
+        case "set_humidity":
+            return _with(entity, entity.state, **values)
         case "select_option":
             return replace(entity, state=str(values["option"]))
         case "arm":
@@ -242,6 +247,10 @@ class DemoHome:
         """Raises StateError."""
         return self._file.read().items(list_id)
 
+    def room_of(self, origin_id: str) -> str:
+        """The demo home has no satellites."""
+        return ""
+
     async def announce(self, message: str) -> None:
         """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)
@@ -255,6 +264,10 @@ class DemoHome:
         if kind == "daily":
             return tuple(days)
         return tuple(_hour(day, hour) for day in days[:2] for hour in range(24))
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """None: the demo home keeps no record."""
+        return ()
 
     def calendars(self) -> tuple[Calendar, ...]:
         return ()

@@ -113,10 +113,14 @@ class UnavailableHome:
     def house(self) -> House:
         raise HomeError(self.problem)
 
+    def room_of(self, origin_id: str) -> str:
+        """Not known."""
+        return ""
+
     def calendars(self) -> tuple[Calendar, ...]:
         raise HomeError(self.problem)
 
     async def _refuse(self, *_: object) -> NoReturn:
         raise HomeError(self.problem)
 
-    apply = items = announce = forecast = _refuse
+    apply = items = announce = forecast = changes = _refuse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from edgevox.config.secrets import read_secret, write_secret
@@ -19,6 +20,7 @@ from edgevox.home.entities import (
     House,
     ListItem,
     Location,
+    StateChange,
 )
 
 CODE_FILE = "alarm.code"
@@ -38,6 +40,9 @@ class WrappedHome:
     @property
     def location(self) -> Location | None:
         return self._home.location
+
+    def room_of(self, origin_id: str) -> str:
+        return self._home.room_of(origin_id)
 
     async def start(self) -> None:
         await self._home.start()
@@ -64,6 +69,10 @@ class WrappedHome:
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """Raises HomeError."""
         return await self._home.forecast(weather_id, kind)
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """Raises HomeError."""
+        return await self._home.changes(entity_id, since)
 
     def calendars(self) -> tuple[Calendar, ...]:
         """Raises HomeError."""

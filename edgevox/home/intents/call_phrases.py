@@ -50,6 +50,9 @@ _FORMS: Mapping[str, str] = {
     "list_clear": "clear {}",
     "climate_set_mode": "set {} to {}",
     "select_option": "set {} to {}",
+    "set_number": "set {} to {}",
+    "humidifier_set_humidity": "set {} to {}",
+    "get_history": "check the history of {}",
     "light_set_temperature": "set {} to {}",
     "get_forecast": "check the forecast",
 }
@@ -154,6 +157,10 @@ def _value(arguments: JsonObject) -> str:
             return f"{number(degrees)} degrees"
         case {"position": percent}:
             return f"{percent} percent open"
+        case {"value": int() | float() as value}:
+            return number(value)
+        case {"humidity": percent}:
+            return f"{percent} percent"
         case {"kelvin": kelvin}:
             return f"{kelvin} kelvin"
         case {"mode": value} | {"option": value}:

@@ -64,6 +64,8 @@ def _tool(name: str, entry: dict[str, Any], content: dict[str, Any]) -> HomeTool
     if "required" in entry:
         parameters["required"] = entry["required"]
     targets = entry.get("targets", kinds.get("domain"))
+    if targets is not None:
+        targets = [*targets, *entry.get("more_targets", ())]
     return HomeTool(
         name,
         entry["description"],

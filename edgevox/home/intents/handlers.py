@@ -45,6 +45,8 @@ VALUE_SETTINGS: dict[str, tuple[Verb, str, Callable[[Any], str]]] = {
     ),
     "climate_set_temperature": ("set_temperature", "temperature", lambda degrees: f"set to {number(degrees)} degrees"),
     "fan_set_speed": ("set_speed", "percentage", lambda percent: f"at {percent} percent" if percent else "off"),
+    "set_number": ("set_number", "value", lambda value: f"set to {number(value)}"),
+    "humidifier_set_humidity": ("set_humidity", "humidity", lambda percent: f"set to {percent} percent"),
 }  # fmt: skip
 
 
@@ -307,8 +309,10 @@ def _counted(found: Entities, state: str) -> str:
         return f"All {things} are {said}."
     if not matching:
         return f"No, none of the {things} is {said}."
-    names = f": {listed([the(entity) for entity in matching], 'and')}" if len(matching) <= _MAX_NAMED_STATES else ""
-    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}{names}."
+    names = [the(entity) for entity in matching]
+    if len(names) > _MAX_NAMED_STATES:
+        names[_MAX_NAMED_DONE:] = [f"{len(names) - _MAX_NAMED_DONE} more"]
+    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}: {listed(names, 'and')}."
 
 
 def _summed_up(found: Entities) -> str:

@@ -23,6 +23,7 @@ from edgevox.home.entities import Home, HomeError
 from edgevox.home.intents import handlers, list_handlers, weather_handlers
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
+from edgevox.home.intents.history_handlers import answer_history
 from edgevox.home.intents.quantities import STEP
 from edgevox.home.intents.resolution import (
     ENTITY_IDS,
@@ -124,6 +125,8 @@ def home_tools(
                 return Speech(await weather_handlers.now_and_today(home, intent.entities[0], now()))
             case "get_forecast":
                 return Speech(await weather_handlers.answer_forecast(home, intent.entities[0], arguments, now()))
+            case "get_history":
+                return Speech(await answer_history(home, intent, now()))
             case "calendar_get_events":
                 return Speech(await calendar_answers.get_events(home.calendars(), arguments, now()))
             case "calendar_create_event":

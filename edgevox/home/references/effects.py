@@ -15,7 +15,7 @@ from cachetools import LRUCache
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Hook, Run
-from edgevox.core.types import API_CLIENT, ToolCall
+from edgevox.core.types import API_CLIENT, API_CONVERSATION, ToolCall
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import Entities, HomeError, House
@@ -187,7 +187,7 @@ class EffectRecorder(Hook):
         before.intents[call.id] = resolution if isinstance(resolution, ResolvedIntent) else None
 
     async def on_run_end(self, run: Run, reply: str) -> None:
-        if run.client.startswith(API_CLIENT):
+        if run.client.startswith(API_CLIENT) and not run.client.startswith(API_CONVERSATION):
             return  # each request of a program is a conversation of its own
         before, note = run.notes.get(self.name), run.notes.get(REFERENCES)
         if not isinstance(before, _Before):

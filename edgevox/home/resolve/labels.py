@@ -15,22 +15,29 @@ from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Entities of these domains, and of these device classes if there are any; `word` is the main word for them."""
+    """Entities of these domains, and of these device classes if there are any; the first word is the main one."""
 
-    word: str
+    words: Words
     domains: frozenset[str]
     device_classes: frozenset[str] = frozenset()
 
     def has(self, entity: Entity) -> bool:
+        """Whether an entity is of this kind; without a device class its name decides."""
         if entity.domain not in self.domains:
             return False
-        return not self.device_classes or entity.device_class in self.device_classes
+        if not self.device_classes or entity.device_class in self.device_classes:
+            return True
+        return entity.device_class is None and self.is_named_in(entity)
+
+    def is_named_in(self, entity: Entity) -> bool:
+        labels = (entity.name, *entity.aliases)
+        return any(not set(self.words).isdisjoint(normalized_words(label)) for label in labels)
 
 
 @cache
 def _by_word() -> Mapping[str, Kind]:
     return {
-        word: Kind(line.split()[0], frozenset(kind["domains"]), frozenset(kind.get("device_classes", ())))
+        word: Kind(tuple(line.split()), frozenset(kind["domains"]), frozenset(kind.get("device_classes", ())))
         for line, kind in packaged_toml("home/resolve/vocabulary.toml")["kinds"].items()
         for word in line.split()
     }
@@ -50,14 +57,53 @@ def kind_called(word: str) -> Kind | None:
 def plain(word: str) -> str:
     """The main synonym of a kind word: "light" for "lamp"; any other word unchanged."""
     kind = kind_called(word)
-    return kind.word if kind else word
+    return kind.words[0] if kind else word
 
 
 def of_kind(word: str, pool: Entities) -> Entities:
     """The entities that a kind word means: "lamp" means those with it in their name, if there are any."""
     kind = kind_called(word)
-    found = tuple(entity for entity in pool if kind and kind.has(entity))
+    found = tuple(entity for entity in pool if kind and kind.has(entity)) or _unclassified(word, pool)
     return tuple(entity for entity in found if word in _NARROW and word in normalized_words(entity.name)) or found
+
+
+# What hangs in front of a window; many integrations report it as a cover without a class.
+_WINDOW_COVERS = frozenset({"awning", "blind", "curtain", "drape", "shade", "shutter"})
+# What people switch through a plug or a relay, and call by what is behind it.
+_BEHIND_SWITCHES = frozenset({"light", "fan", "climate", "humidifier", "media_player"})
+_SWITCHES = frozenset({"switch", "input_boolean"})
+
+
+def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> Entities:
+    """The entities that a domain and a device class mean; where none has them, those whose names say so."""
+    found = pool
+    if domain is not None:
+        found = tuple(entity for entity in pool if entity.domain == domain)
+    if device_class is not None:
+        wanted = {device_class, _SAME_CLASS.get(device_class, device_class)}
+        kind = kind_called(device_class)
+        named = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
+        of_class = tuple(entity for entity in found if entity.device_class in wanted or entity in named)
+        return of_class or _unclassified(device_class, found)
+    if not found and domain in _BEHIND_SWITCHES:
+        kinds = [kind for kind in _by_word().values() if domain in kind.domains]
+        switches = (entity for entity in pool if entity.domain in _SWITCHES)
+        found = tuple(entity for entity in switches if any(kind.is_named_in(entity) for kind in kinds))
+    return found
+
+
+# One kind of device has different classes as a cover and as a sensor, and from different makers.
+_SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
+
+
+def _unclassified(word: str, pool: Entities) -> Entities:
+    """Covers without a class whose names say nothing else, where a word for window covers finds none of its kind."""
+    if word not in _WINDOW_COVERS:
+        return ()
+    unclear = [entity for entity in pool if entity.domain == "cover" and entity.device_class is None]
+    classed = [kind for kind in _by_word().values() if "cover" in kind.domains and kind.device_classes]
+    others = [kind for kind in classed if _WINDOW_COVERS.isdisjoint(kind.words) and "window" not in kind.words]
+    return tuple(entity for entity in unclear if not any(kind.is_named_in(entity) for kind in others))
 
 
 @lru_cache(maxsize=512)

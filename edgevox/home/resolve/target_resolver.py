@@ -72,7 +72,7 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     """The matching entities of `domains`, at least one. Raises TargetNotFound and ClarificationNeeded."""
     candidates = tuple(entity for entity in house.entities if not domains or entity.domain in domains)
     here = _in_place(house, slots, candidates)
-    pool = _of_class(here, slots)
+    pool = labels.of_slots(slots.domain, slots.device_class, here)
     where = slots.area or slots.floor
     if slots.name is None or set(normalized_words(slots.name)) <= labels.ALL_WORDS:
         if pool:
@@ -145,19 +145,6 @@ def _in_place(house: House, slots: Slots, pool: Entities) -> Entities:
 
 
 # --- kinds
-
-
-def _of_class(pool: Entities, slots: Slots) -> Entities:
-    if slots.domain is not None:
-        pool = tuple(entity for entity in pool if entity.domain == slots.domain)
-    if slots.device_class is not None:
-        wanted = {slots.device_class, _SAME_CLASS.get(slots.device_class, slots.device_class)}
-        pool = tuple(entity for entity in pool if entity.device_class in wanted)
-    return pool
-
-
-# One kind of device has different classes as a cover and as a sensor, and from different makers.
-_SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
 
 
 def _kind_phrase(house: House, said: Words, pool: Entities) -> Entities:
@@ -318,6 +305,9 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
             if slots.is_empty:
                 raise ClarificationNeeded("What would you like to know about?")
             return find_entities(house, slots, domains)
+        case "climate_set_temperature" if slots.name is None:
+            # A water heater is meant only by its name.
+            return _resolve_any(slots, house, domains - {"water_heater"})
         case "climate_get_temperature":
             return _thermometers(find_entities(house, slots, domains))
         case "vacuum_clean_area":
@@ -340,8 +330,12 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
         case _ if domains == {"media_player"}:
             return (_player(tool, slots, house, domains),)
         case _:
-            found = find_entities(house, slots, domains)
-            return found if slots.name or slots.has_place else (single_entity(found, house),)
+            return _resolve_any(slots, house, domains)
+
+
+def _resolve_any(slots: Slots, house: House, domains: frozenset[str]) -> Entities:
+    found = find_entities(house, slots, domains)
+    return found if slots.name or slots.has_place else (single_entity(found, house),)
 
 
 def _unnamed_lights(lights: Entities, *, with_colour: bool) -> Entities:

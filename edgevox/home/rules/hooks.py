@@ -40,7 +40,7 @@ from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.hook import References
-from edgevox.home.rules import calendar, devices, lists, media, modes, steps, weather
+from edgevox.home.rules import calendar, devices, lists, media, modes, steps, values, weather
 from edgevox.home.rules.timers import TimerRules
 from edgevox.home.rules.unasked import NothingAsked
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -104,6 +104,7 @@ class HomeRules(Hook):
                 return Answer(weather.NOT_HERE)
             calls = (
                 devices.parse(text, house)
+                or values.parse(text, house)
                 or modes.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())

@@ -303,19 +303,33 @@ _ENDINGS = ("ed", "d", "ing")
 
 
 class CopiedWords(_OfferHook):
-    """Replaces texts that differ by a letter or two from the words of the request by those words."""
+    """Replaces texts that differ by a letter or two from the words of the request by those words.
+
+    Paths, addresses and file names of the request are restored for every model.
+    """
 
     name = "slm.copied_words"
     priority = 150  # before hooks that write words of their own into a call
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         offer = self._offer(run)
-        if offer.wire_format != COPYING_FORMAT or call.name == RESPOND_NAME:  # its text is the model's own
+        if call.name == RESPOND_NAME:  # its text is the model's own
             return None
         properties = properties_of(offer.tools.schema(call.name) or {})
-        arguments = json.loads(call.arguments)
+        try:
+            arguments = json.loads(call.arguments or "{}")
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(arguments, dict):
+            return None
+        copies = offer.wire_format == COPYING_FORMAT
+
+        def correct(value: str) -> str:
+            exact = exact_name(value, run.text)
+            return correct_copied_words(value, run.text) if exact is None and copies else exact or value
+
         corrected = {
-            name: correct_copied_words(value, run.text) if _is_free_text(value, properties.get(name, {})) else value
+            name: correct(value) if _is_free_text(value, properties.get(name, {})) else value
             for name, value in arguments.items()
         }
         if corrected == arguments:
@@ -326,6 +340,27 @@ class CopiedWords(_OfferHook):
 def _is_free_text(value: object, slot: object) -> bool:
     schema = slot if isinstance(slot, Mapping) else {}
     return isinstance(value, str) and schema.get("type", "string") == "string" and "enum" not in schema
+
+
+# A path, an address, an email, or the name of a file.
+_EXACT_NAME = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*[^\s\"'<>.,;:!?)]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@%+~=:,/\\-]*[\w/\\]|\w[\w-]*(?:/[\w.-]*\w)+|\w[\w-]*\.[A-Za-z]\w{1,4}\b",
+    re.IGNORECASE,
+)
+_SAME_NAME = 0.7
+
+
+def exact_name(text: str, request: str) -> str | None:
+    """The path, address or file name of the request that `text` was meant to be; None if it is none."""
+    names = dict.fromkeys(_EXACT_NAME.findall(request))
+    if not names or len(text.split()) > 2:
+        return None
+    if text in names:
+        return text
+    ratios = {name: difflib.SequenceMatcher(None, name, text, autojunk=False).ratio() for name in names}
+    nearest = max(ratios, key=lambda name: ratios[name])
+    return nearest if ratios[nearest] >= _SAME_NAME else None
 
 
 def correct_copied_words(text: str, request: str) -> str:

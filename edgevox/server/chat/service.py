@@ -112,6 +112,15 @@ def _new_id() -> str:
     return "call" + "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(5))
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConversationOrigin:
+    """A conversation of several requests, the room of its speaker, and the way to ask for a yes in it."""
+
+    client: str
+    room: str
+    confirm: Confirm
+
+
 class ChatService:
     """Answers chat requests; clients wait for the shared model in the `queue`."""
 
@@ -126,8 +135,11 @@ class ChatService:
         caller: Caller,
         client_key: ClientKey | None = None,
         stop_on: CancelFlag | None = None,
+        origin: ConversationOrigin | None = None,
     ) -> AsyncGenerator[ReplyPart, None]:
         """Stream the answer; closing it, or `stop_on`, stops the model. `client_key` identifies a retrying client.
+
+        Without an `origin` the request is a conversation of its own.
 
         Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
@@ -142,7 +154,7 @@ class ChatService:
                 case "client_tools":
                     parts = self._with_client_tools(model, question, cancel)
                 case "own_tools":
-                    parts = self._with_own_tools(model, question, caller, cancel)
+                    parts = self._with_own_tools(model, question, caller, cancel, origin)
                 case "plain":
                     parts = self._plain(model, question, cancel)
                 case mode:
@@ -298,10 +310,16 @@ class ChatService:
     # --- the assistant executes tool calls
 
     async def _with_own_tools(
-        self, model: ChatModel, question: ChatInput, caller: Caller, cancel: CancelFlag
+        self,
+        model: ChatModel,
+        question: ChatInput,
+        caller: Caller,
+        cancel: CancelFlag,
+        origin: ConversationOrigin | None,
     ) -> AsyncGenerator[ReplyPart, None]:
         make_agent = self._assistant.make_agent
         assert make_agent is not None
+        origin = origin or ConversationOrigin(API_CLIENT + uuid.uuid4().hex, "", self._confirm)
         usage = Usage()
 
         def count(event: Event) -> None:
@@ -318,9 +336,10 @@ class ChatService:
             stop=(*self._assistant.profile.stop, *question.stop),
             conversation=conversation_from_messages([complete_turn(turn) for turn in past]),
             caller=caller,
-            confirm=self._confirm,
+            confirm=origin.confirm,
             publish=count,
-            client=API_CLIENT + uuid.uuid4().hex,
+            client=origin.client,
+            room=origin.room,
         )
         turn = Turn(cancel=cancel)
         with self._recorded(turn, begun[0].content) as texts:

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from edgevox.core.errors import ConfigError, EdgevoxError
+from edgevox.core.errors import ConfigError, EdgevoxError, InvalidArguments, ToolError
 from edgevox.core.words import any_word_query
+from edgevox.tools.mcp.arguments import correct_arguments, is_about_arguments
 from edgevox.tools.schema import map_subschemas
 from edgevox.tools.tool import ConfirmLevel, Tool
 
@@ -85,7 +86,12 @@ def as_tool(definition: Definition, name: str, call: Call, *, server_id: str) ->
     """Wrap a definition as a tool. Raises ConfigError for an unusable one."""
 
     async def run(**arguments: object) -> object:
-        return await call(definition.name, arguments)
+        try:
+            return await call(definition.name, correct_arguments(definition.input_schema, arguments))
+        except ToolError as error:
+            if type(error) is ToolError and is_about_arguments(error.message):
+                raise InvalidArguments(error.message) from error
+            raise
 
     description = " ".join(definition.description.split())[:_MAX_DESCRIPTION_CHARS]
     return Tool(

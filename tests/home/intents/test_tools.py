@@ -94,6 +94,11 @@ from tests.home.conftest import Bench
             {"domain": "light", "state": "on"},
             "2 of 10 lights are on: the living room light and the hallway light.",
         ),
+        (
+            "get_state",
+            {"domain": "light", "state": "off"},
+            "8 of 10 lights are off: the kitchen light, the counter light, the floor lamp and 5 more.",
+        ),
         ("get_state", {"domain": "light", "floor": "upstairs", "state": "off"}, "All 3 lights are off."),
         ("get_state", {"domain": "cover", "state": "jammed"}, "No, none of the 3 covers is jammed."),
         ("get_state", {"domain": "light"}, "Of 10 lights, 8 are off and 2 are on."),

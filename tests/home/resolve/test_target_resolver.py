@@ -133,6 +133,26 @@ def test_kinds_and_places_mean_all_that_is_there(slots: dict[str, str], count: i
     assert len(names(DEMO, **slots)) == count
 
 
+def test_a_class_that_no_entity_has_is_looked_for_in_the_names() -> None:
+    blinds = thing("Living Room Blinds", "cover", "living_room")
+    home = house(
+        blinds,
+        thing("Roller", "cover", "bedroom"),
+        thing("Garage Door", "cover", "bedroom"),
+        thing("Bath Blind", "cover", "bathroom", device_class="blind"),
+        thing("Kitchen Light", "switch", "kitchen"),
+        thing("Kettle", "switch", "kitchen"),
+    )
+    assert names(home, area="living room", device_class="blind") == ["Living Room Blinds"]
+    assert names(home, area="living room", domain="cover", device_class="curtain") == ["Living Room Blinds"]
+    assert names(home, device_class="blind") == ["Living Room Blinds", "Bath Blind"]
+    assert names(home, area="bedroom", device_class="blind") == ["Roller"]
+    assert names(home, name="bedroom blinds") == ["Roller"]
+    assert names(home, area="kitchen", domain="light") == ["Kitchen Light"]
+    with pytest.raises(TargetNotFound):
+        names(home, area="kitchen", device_class="blind")
+
+
 def test_a_singular_that_fits_several_is_a_question() -> None:
     with pytest.raises(ClarificationNeeded) as question:
         names(DEMO, name="lamp")

@@ -131,7 +131,7 @@ async def test_an_invalid_file_only_disables_the_servers(folders: Folders) -> No
 
 
 def assistant(toolbox: Toolbox, model: ScriptedModel) -> Assistant:
-    def make_agent(**given: Any) -> LLMAgent:
+    def make_agent(room: str = "", **given: Any) -> LLMAgent:
         return LLMAgent(
             "edgevox", tools=toolbox.executor, offered=toolbox.mcp.offered, hooks=(), parsers=PARSERS, **given
         )

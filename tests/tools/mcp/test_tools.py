@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, ToolError
+from edgevox.core.types import ToolCall
+from edgevox.tools import ToolExecutor, ToolRegistry
 from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
+from edgevox.tools.policy import ConfirmationPolicy
 from edgevox.tools.tool import Tool
 
 
@@ -36,6 +39,47 @@ def made(**given: Any) -> Tool:
 def test_hints_decide_the_confirmation(hints: dict[str, bool], side_effects: bool, confirm: str) -> None:
     tool = made(**hints)
     assert (tool.side_effects, tool.confirm) == (side_effects, confirm)
+
+
+ZONED = {
+    "properties": {"timezone": {"type": "string", "description": "IANA timezone name"}, "city": {"type": "string"}}
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"timezone": "Tokyo", "city": "Tokyo"}, {"timezone": "Asia/Tokyo", "city": "Tokyo"}),
+        ({"timezone": "New York"}, {"timezone": "America/New_York"}),
+        ({"timezone": "Europe/Berlin"}, {"timezone": "Europe/Berlin"}),
+        ({"timezone": "Atlantis"}, {"timezone": "Atlantis"}),
+    ],
+)
+async def test_arguments_follow_what_the_schema_asks_for(given: dict[str, str], sent: dict[str, str]) -> None:
+    received: list[Mapping[str, Any]] = []
+
+    async def call(_name: str, arguments: Mapping[str, Any]) -> object:
+        received.append(arguments)
+        return None
+
+    tool = as_tool(Definition(name="do", input_schema=ZONED), "do", call, server_id="hub")
+    await ToolExecutor(ToolRegistry((tool,)), rule=ConfirmationPolicy(tools={"do": "never"})).dispatch(
+        ToolCall("1", "do", json.dumps(given))
+    )
+    assert received == [sent]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [("Invalid timezone: no zone found with key Tokio", "bad_request"), ("the disk is full", "tool_error")],
+)
+async def test_an_error_about_arguments_lets_the_model_try_again(error: str, code: str) -> None:
+    async def call(_name: str, _arguments: Mapping[str, Any]) -> object:
+        raise ToolError(error)
+
+    tool = as_tool(Definition(name="do", read_only=True), "do", call, server_id="hub")
+    result = await ToolExecutor(ToolRegistry((tool,))).dispatch(ToolCall("1", "do", "{}"))
+    assert (result.code, error.casefold() in result.content.casefold()) == (code, True)
 
 
 @pytest.mark.parametrize(

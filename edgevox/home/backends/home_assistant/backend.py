@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from edgevox.config.secrets import Secret
@@ -19,11 +20,28 @@ from edgevox.home.backends.home_assistant.connection import (
     host_of,
 )
 from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
-from edgevox.home.backends.home_assistant.service_calls import execute_action, gather_all, read_forecast, read_items
+from edgevox.home.backends.home_assistant.service_calls import (
+    execute_action,
+    gather_all,
+    read_changes,
+    read_forecast,
+    read_items,
+)
 from edgevox.home.backends.home_assistant.services import supports
 from edgevox.home.backends.home_assistant.states import LiveStates
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Calendar, Entity, Forecast, ForecastKind, HomeError, House, ListItem, Location
+from edgevox.home.entities import (
+    Action,
+    Calendar,
+    Entity,
+    Forecast,
+    ForecastKind,
+    HomeError,
+    House,
+    ListItem,
+    Location,
+    StateChange,
+)
 
 # Bits of Home Assistant's supported_features.
 _SATELLITE_ANNOUNCES = 1
@@ -114,6 +132,10 @@ class HomeAssistantHome(ReconnectingHome):
             raise HomeError(self.problem or CANNOT_REACH)
         return self._live.house()
 
+    def room_of(self, origin_id: str) -> str:
+        area = self._live.house().area(self._live.area_of(origin_id))
+        return area.name if area else ""
+
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError if no target did it."""
         connection = self._connection
@@ -143,6 +165,15 @@ class HomeAssistantHome(ReconnectingHome):
         entity = self._live.entity(weather_id)
         try:
             return await read_forecast(self._connection, entity, kind, self._timeout_s) if entity else ()
+        except TimeoutError:
+            raise HomeError(_NO_ANSWER) from None
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """Raises HomeError; none if Home Assistant records no history."""
+        try:
+            return await read_changes(self._connection, entity_id, since)
+        except CommandFailed:
+            return ()
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 

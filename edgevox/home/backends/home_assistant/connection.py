@@ -264,7 +264,7 @@ async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWe
             f"The certificate of {host_of(url)} is not trusted here; give Home Assistant one that is."
         ) from None
     except aiohttp.ClientResponseError as error:
-        if error.status == 403:
+        if error.status == 403 and await _is_forbidden(session, url):
             raise Unreachable(
                 "Home Assistant turns this computer away; remove its address from ip_bans.yaml there."
             ) from None
@@ -273,6 +273,15 @@ async def _connect(session: aiohttp.ClientSession, url: str) -> aiohttp.ClientWe
         raise NotHomeAssistant(host_of(url)) from None
     except (aiohttp.ClientError, OSError):
         raise Unreachable(_unreachable_at(url)) from None
+
+
+async def _is_forbidden(session: aiohttp.ClientSession, url: str) -> bool:
+    """Whether every page is refused, as after a ban by Home Assistant; another server shows its front page."""
+    try:
+        async with session.get(url, allow_redirects=False) as response:
+            return response.status == HTTPStatus.FORBIDDEN
+    except (aiohttp.ClientError, OSError):
+        return True
 
 
 async def _log_in(socket: aiohttp.ClientWebSocketResponse, token: Secret, place: str) -> str:

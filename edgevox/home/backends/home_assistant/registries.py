@@ -178,6 +178,7 @@ class Registries:
     areas: tuple[Area, ...] = ()
     floors: tuple[Floor, ...] = ()
     things: Mapping[str, RegistryEntry] = field(default_factory=dict)
+    area_of_device: Mapping[str, str | None] = field(default_factory=dict)
     exposure: Exposure = field(default_factory=Exposure)
 
 
@@ -240,6 +241,7 @@ def parse_registries(
         areas=tuple(known_areas.values()),
         floors=tuple(Floor(floor.floor_id, floor.name, floor.aliases) for floor in _valid(_FloorEntry, floors)),
         things={entry.entity_id: registered(entry) for entry in _valid(_EntityEntry, entities)},
+        area_of_device=area_of_device,
         exposure=exposure,
     )
 

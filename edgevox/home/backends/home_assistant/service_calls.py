@@ -18,8 +18,8 @@ from edgevox.home.backends.home_assistant.services import (
     supports,
     unsupported,
 )
-from edgevox.home.backends.home_assistant.states import LiveStates
-from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, ListItem
+from edgevox.home.backends.home_assistant.states import LiveStates, moment
+from edgevox.home.entities import Action, Entity, Forecast, ForecastKind, HomeError, ListItem, StateChange
 from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.fuzzy import is_plural
 
@@ -202,6 +202,25 @@ async def execute_action(
         if not _has_followed(service, before, live.entity(target.id)):
             raise NoAnswer(before) from None
     return live.entity(target.id) or before
+
+
+async def read_changes(connection: Connection, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+    """The recorded states of an entity, earliest first. Raises like `Connection.command`."""
+    answer = await connection.command(
+        "history/history_during_period",
+        start_time=since.isoformat(),
+        entity_ids=[entity_id],
+        minimal_response=True,
+        no_attributes=True,
+    )
+    entries = answer.get(entity_id) if isinstance(answer, dict) else None
+    found: list[StateChange] = []
+    for entry in entries if isinstance(entries, list) else ():
+        match entry:
+            case {"s": str(state), "lc": int() | float() as at_s} | {"s": str(state), "lu": int() | float() as at_s}:
+                if at := moment(at_s):
+                    found.append(StateChange(at, state))
+    return tuple(found)
 
 
 def gather_all(failures: Sequence[HomeError]) -> HomeError:

@@ -107,6 +107,7 @@ _SERVICES: Mapping[tuple[str, str], tuple[_Row, ...]] = {
     ("turn_on", "script"): (_Row("turn_on"),),
     ("turn_on", "vacuum"): (_Row("start", in_state("cleaning"), 8192, "cannot be started from here"),),
     ("turn_on", "valve"): (_Row("open_valve", in_state("open", "opening"), 1, "cannot be opened"),),
+    ("turn_on", "water_heater"): (_Row("turn_on", _is_on, 8, "cannot be turned on from here"),),
     ("turn_on", ""): (_Row("turn_on", in_state("on")),),
     ("turn_off", "alarm_control_panel"): (_Row("alarm_disarm", in_state("disarmed")),),
     ("turn_off", "cover"): (_Row("close_cover", in_state("closed", "closing"), 2, "cannot be closed"),),
@@ -118,6 +119,7 @@ _SERVICES: Mapping[tuple[str, str], tuple[_Row, ...]] = {
     ),
     ("turn_off", "vacuum"): (_Row("return_to_base", _is_docked, 16, "cannot be sent home"),),
     ("turn_off", "valve"): (_Row("close_valve", in_state("closed", "closing"), 2, "cannot be closed"),),
+    ("turn_off", "water_heater"): (_Row("turn_off", in_state("off"), 8, "cannot be turned off"),),
     ("turn_off", ""): (_Row("turn_off", in_state("off")),),
     ("stop", "cover"): (_Row("stop_cover", feature=8, refusal="cannot be stopped half way"),),
     ("stop", "valve"): (_Row("stop_valve", feature=8, refusal="cannot be stopped half way"),),
@@ -162,6 +164,12 @@ def service_for(entity: Entity, action: Action) -> Service | None:
         case "select_option":
             option = str(values["option"])
             return Service("select_option", {"option": option}, in_state(option))
+        case "set_number":
+            return _number(entity, float(values["value"]))
+        case "set_humidity":
+            humidity = int(values["humidity"])
+            is_set = set_to("humidity", humidity, within=1)
+            return Service("set_humidity", {"humidity": humidity}, is_set, value="humidity")
         case "arm":
             return _armed(entity, str(values["mode"]), values.get("code"))
         case "pause" | "unpause" | "next" | "previous":
@@ -176,6 +184,21 @@ def service_for(entity: Entity, action: Action) -> Service | None:
             raise AssertionError(action.verb)  # these need more than one service call
         case _:
             assert_never(action.verb)
+
+
+def _number(entity: Entity, value: float) -> Service:
+    low, high = entity.attributes.get("min"), entity.attributes.get("max")
+    if low is not None and high is not None and not low <= value <= high:
+        raise unsupported(entity, f"goes from {number(low)} to {number(high)}")
+    step = entity.attributes.get("step") or 0.0
+
+    def is_set(now: Entity) -> bool:
+        try:
+            return abs(float(now.state) - value) <= step / 2 + 1e-6
+        except ValueError:
+            return False
+
+    return Service("set_value", {"value": value}, is_set)
 
 
 def _mode(entity: Entity, mode: str) -> Service:
@@ -222,6 +245,8 @@ def _turn_on(entity: Entity) -> Service | None:
 def _turn_off(entity: Entity) -> Service:
     if entity.domain == "scene":
         raise unsupported(entity, "is a scene; it cannot be turned off")
+    if entity.domain in ("button", "input_button"):
+        raise unsupported(entity, "is a button; it can only be pressed")
     if entity.domain != "climate":
         return _from_table("turn_off", entity)
     if "off" not in entity.attributes.get("hvac_modes", ()):

@@ -6,9 +6,10 @@ import asyncio
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from edgevox.home.backends.home_assistant.connection import Connection
 from edgevox.home.backends.home_assistant.programs import program_targets, read_programs
@@ -39,6 +40,7 @@ def to_entity(
     attributes: Mapping[str, Any],
     registries: Registries,
     acts_on: tuple[Target, ...] | None = None,
+    changed_s: float | None = None,
 ) -> Entity | None:
     """The entity, or None if it is not exposed to voice assistants."""
     registered = registries.things.get(entity_id, _NOWHERE)
@@ -60,7 +62,16 @@ def to_entity(
         device_class=device_class,
         attributes=_attributes(domain, state, attributes),
         acts_on=acts_on,
+        changed_at=moment(changed_s),
     )
+
+
+def moment(epoch_s: float | None) -> datetime | None:
+    """A moment of Home Assistant; None for one that is no date."""
+    try:
+        return None if epoch_s is None else datetime.fromtimestamp(epoch_s, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def _name(*candidates: str | None) -> str:
@@ -99,6 +110,8 @@ def _attributes(domain: str, state: str, attributes: Mapping[str, Any]) -> dict[
         case "cover" | "valve":
             if (position := _number(attributes.get("current_position"))) is not None:
                 ours["position"] = round(position)
+        case "number" | "input_number":
+            ours |= {key: attributes[key] for key in ("min", "max", "step") if _number(attributes.get(key)) is not None}
         case "fan":
             if (speed := _number(ours.pop("percentage", None))) is not None:
                 ours["percentage"] = round(speed)
@@ -132,11 +145,16 @@ class _FromOutside(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
 
+# Another type counts as missing.
+_Seconds: TypeAlias = Annotated[float | None, BeforeValidator(lambda value: _number(value))]
+
+
 class _Added(_FromOutside):
-    """A state `s` and attributes `a`; None for a state that did not change."""
+    """A state `s`, attributes `a`, and `lc`, when the state last changed; None for what did not change."""
 
     s: str | None = None
     a: dict[str, Any] = {}
+    lc: _Seconds = None
 
 
 class _Removed(_FromOutside):
@@ -168,6 +186,7 @@ class LiveStates:
     def __init__(self) -> None:
         self._registries = Registries()
         self._states: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._changed_s: dict[str, float | None] = {}
         self._entities: dict[str, Entity] = {}
         # A dictionary for its order, so that the prompt lists entities in the same order.
         self._changed: dict[str, None] = {}
@@ -197,6 +216,7 @@ class LiveStates:
         for entity_id, added in _valid(_Added, event.get("a")):
             if added.s is not None:
                 self._states[entity_id] = (added.s, dict(added.a))
+                self._changed_s[entity_id] = added.lc
                 self._touch(entity_id)
                 self._note_program(entity_id)
         for entity_id, change in _valid(_Change, event.get("c")):
@@ -207,11 +227,14 @@ class LiveStates:
             for key in change.less.a:
                 attributes.pop(key, None)
             self._states[entity_id] = (state if change.more.s is None else change.more.s, attributes)
+            if change.more.s is not None:
+                self._changed_s[entity_id] = change.more.lc
             self._touch(entity_id)
         removed = event.get("r")
         for entity_id in removed if isinstance(removed, list | set) else ():
             if isinstance(entity_id, str):
                 self._states.pop(entity_id, None)
+                self._changed_s.pop(entity_id, None)
                 self._touch(entity_id)
         if self.programs_changed.is_set():
             self._touch_programs()
@@ -252,6 +275,12 @@ class LiveStates:
         device_class = _text(attributes.get("device_class")) or ""
         return Target(domain, device_class, name, entity_id, registered.aliases), attributes
 
+    def area_of(self, origin_id: str) -> str | None:
+        """The id of the area of an entity, exposed or not, or of a device."""
+        if entry := self._registries.things.get(origin_id):
+            return entry.area
+        return self._registries.area_of_device.get(origin_id)
+
     def house(self) -> House:
         self._catch_up()
         if self._house is None:
@@ -290,8 +319,10 @@ class LiveStates:
         for entity_id in self._changed:
             state = self._states.get(entity_id)
             acts_on = self._acts_on(entity_id, state[1]) if state else None
-            now = to_entity(entity_id, *state, self._registries, acts_on) if state else None
-            if now == self._entities.get(entity_id):
+            changed_s = self._changed_s.get(entity_id)
+            now = to_entity(entity_id, *state, self._registries, acts_on, changed_s) if state else None
+            before = self._entities.get(entity_id)
+            if now == before and (now is None or before is None or now.changed_at == before.changed_at):
                 continue
             self._house = None
             if now is None:

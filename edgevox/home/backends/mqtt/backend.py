@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import aiomqtt
 
@@ -15,12 +16,23 @@ from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describ
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
 from edgevox.home.backends.mqtt.entities import MqttEntities, MqttEntity
 from edgevox.home.backends.reconnecting import ReconnectingHome
-from edgevox.home.entities import Action, Calendar, Entity, Forecast, ForecastKind, HomeError, House, ListItem
+from edgevox.home.entities import (
+    Action,
+    Calendar,
+    Entity,
+    Forecast,
+    ForecastKind,
+    HomeError,
+    House,
+    ListItem,
+    StateChange,
+)
 from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 
 _MOST_NAMED = 3
 _SUBSCRIBED_AT_ONCE = 100
 _REFUSED = 128
+_ANSWERS_WITHIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,10 @@ class MqttHome(ReconnectingHome):
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """None: MQTT has no weather."""
+        return ()
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        """None: MQTT keeps no record."""
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:
@@ -173,15 +189,17 @@ class MqttHome(ReconnectingHome):
         self.problem = "" if self._is_known else "I am still asking the MQTT broker what there is."
         await client.publish(echo, "things")
         # Not every broker lets us receive our own messages.
-        waiting = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
+        timers = [asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)]
         try:
-            await self._read(client, echo)
+            await self._read(client, echo, timers)
         finally:
-            waiting.cancel()
+            for timer in timers:
+                timer.cancel()
 
-    async def _read(self, client: aiomqtt.Client, echo: str) -> None:
-        """Raises MqttError if the connection is lost."""
+    async def _read(self, client: aiomqtt.Client, echo: str, timers: list[asyncio.TimerHandle]) -> None:
+        """Raises MqttError if the connection is lost. `timers` end with the connection."""
         followed: set[str] = set()
+        questions: tuple[OutgoingMessage, ...] = ()
         revision = -1
         async for message in client.messages:
             if message.topic.value != echo:
@@ -191,12 +209,19 @@ class MqttHome(ReconnectingHome):
                 # Bridges then repeat discovery and states, because not all of them are retained.
                 await client.publish(f"{self._broker.discovery_prefix}/status", "online")
                 await client.publish(echo, "states")
+            elif questions := () if self._is_known else self._entities.questions():
+                for question in questions:
+                    await client.publish(question.topic, question.payload)
+                timers.append(asyncio.get_running_loop().call_later(_ANSWERS_WITHIN_S, self._set_known))
             else:
                 self._set_known()
             if not len(client.messages):
                 if revision != self._entities.revision:
                     revision = self._entities.revision
                     await self._subscribe(client, followed)
+                if questions and not self._entities.questions():
+                    questions = ()
+                    self._set_known()
                 await self._notify()
 
     def _set_known(self) -> None:

@@ -75,6 +75,42 @@ def _siren(config: DiscoveryConfig) -> component.Component:
 def _humidifier(config: DiscoveryConfig) -> component.Component:
     device = _switch(config, "state_value_template")
     _subscribe_number(device, "current_humidity")
+    read = component.numbers("humidity")
+    device.subscribe("target_humidity_state_topic", "target_humidity_state_template", read, "humidity")
+
+    def set_humidity(target: Entity, values: Attributes) -> component.Command:
+        humidity = int(values["humidity"])
+        if config.topic("target_humidity_command_topic") is None:
+            raise component.unsupported(target, "be set to a humidity")
+        low, high = config.number("min_humidity", 0), config.number("max_humidity", 100)
+        if not low <= humidity <= high:
+            raise HomeError(sentence(f"{the(target)} goes from {number(low)} to {number(high)} percent"))
+        message = device.publish("target_humidity_command_topic", humidity, "target_humidity_command_template")
+        return component.Command(
+            (message,), {"humidity": humidity}, device.when(humidity=component.about(humidity, within=1))
+        )
+
+    device.commands["set_humidity"] = set_humidity
+    return device
+
+
+def _number(config: DiscoveryConfig) -> component.Component:
+    """A number in a range; its state is its value."""
+    device = component.Component(config, "command_topic")
+    low, high = config.number("min", 1), config.number("max", 100)
+    device.initial_values = {"min": low, "max": high}
+    device.subscribe("state_topic", "value_template", lambda text: {"state": number(float(text))}, "state")
+
+    def set_number(target: Entity, values: Attributes) -> component.Command:
+        value = float(values["value"])
+        if not low <= value <= high:
+            raise HomeError(sentence(f"{the(target)} goes from {number(low)} to {number(high)}"))
+        plain: float = int(value) if value.is_integer() else value
+        message = device.publish("command_topic", plain, "command_template")
+        state = number(value)
+        return component.Command((message,), {"state": state}, device.when(state=component.one_of(state)))
+
+    device.commands["set_number"] = set_number
     return device
 
 
@@ -207,7 +243,7 @@ def _climate(config: DiscoveryConfig) -> component.Component:
     )
     _subscribe_number(device, "current_temperature")
     _subscribe_number(device, "current_humidity")
-    modes = config.texts("modes") or _MODES
+    modes = (config.texts("modes") or _MODES) if config.topic("mode_command_topic") else ()
 
     def switch(target: Entity, state: str) -> component.Command:
         possible = _ON_MODES if state == "on" else ("off",)
@@ -234,7 +270,7 @@ def _climate(config: DiscoveryConfig) -> component.Component:
         is_done = device.when(temperature=component.about(temperature, within=step / 2 + 0.01))
         return component.Command((message,), {"temperature": temperature}, is_done)
 
-    presets = config.texts("preset_modes")
+    presets = config.texts("preset_modes") if config.topic("preset_mode_command_topic") else ()
     device.initial_values |= {"modes": tuple(modes), "presets": tuple(presets)}
     device.subscribe("preset_mode_state_topic", "preset_mode_value_template", lambda text: {"preset": text}, "preset")
 
@@ -439,6 +475,7 @@ COMPONENTS: Mapping[str, Callable[[DiscoveryConfig], component.Component]] = {
     "lawn_mower": _lawn_mower,
     "light": _light,
     "lock": _lock,
+    "number": _number,
     "select": _select,
     "scene": lambda config: _button(config, config.text("payload_on", "ON")),
     "sensor": _sensor,

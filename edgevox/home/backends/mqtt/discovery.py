@@ -80,8 +80,23 @@ _MAX_COMPONENTS = 100
 _MAX_DEPTH = 10
 
 
+# Without these there is no state, or no command.
+_MAIN_TEMPLATES = frozenset(
+    {
+        "activity_value_template", "availability_template", "command_template", "command_off_template",
+        "state_value_template", "state_template", "value_template",
+    }
+)  # fmt: skip
+# Of these nothing is read.
+_IGNORED_TEMPLATES = frozenset({"action_template", "entity_picture_template", "json_attributes_template"})
+
+
 class InvalidDiscovery(ValueError):
     """A discovery message that cannot be used."""
+
+
+class UnusableTemplate(InvalidDiscovery):
+    """A template that the sandbox does not evaluate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +172,27 @@ class DiscoveryConfig:
         try:
             return Template(str(source))
         except BadTemplate as error:
-            raise InvalidDiscovery(f"{key}: {error}") from None
+            raise UnusableTemplate(f"its {key} {error}") from None
+
+    def without_bad_templates(self) -> tuple[DiscoveryConfig, tuple[str, ...]]:
+        """The options without what needs a template that cannot be used, and a phrase for each that is left out.
+
+        Raises InvalidDiscovery if the entity is nothing without it.
+        """
+        options, left_out = dict(self._options), list[str]()
+        for key in self._options:
+            if not key.endswith("_template") or key in _IGNORED_TEMPLATES:
+                continue
+            try:
+                self.template(key)
+            except InvalidDiscovery as error:
+                if key in _MAIN_TEMPLATES:
+                    raise
+                left_out.append(str(error))
+                stem = key.removesuffix("_template").removesuffix("_value")
+                for gone in (key, f"{stem}_topic", f"{stem}_state_topic"):
+                    options.pop(gone, None)
+        return (DiscoveryConfig(options) if left_out else self), tuple(left_out)
 
     def part(self, key: str) -> DiscoveryConfig:
         """The nested options below a key; empty if there are none."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from edgevox.home.backends.mqtt.component import StateTopic, Values, states
+from edgevox.home.backends.mqtt.component import OutgoingMessage, StateTopic, Values, states
 from edgevox.home.backends.mqtt.components import COMPONENTS
-from edgevox.home.backends.mqtt.discovery import DiscoveredEntity, DiscoveryConfig, InvalidDiscovery, parse_discovery
+from edgevox.home.backends.mqtt.discovery import (
+    DiscoveredEntity,
+    DiscoveryConfig,
+    InvalidDiscovery,
+    UnusableTemplate,
+    parse_discovery,
+)
 from edgevox.home.entities import Area, Entity, House
 
 
@@ -72,6 +79,7 @@ class MqttEntity:
         if config.has("entity_category") or not config.flag("enabled_by_default", default=True):
             raise InvalidDiscovery("a diagnostic or disabled entity")
         self.announced = announced
+        config, self.left_out = config.without_bad_templates()
         place = _plain(config.part("device").text("suggested_area"))
         self.area = Area(slug(place) or place, place) if place else None
         self._blank = Entity(
@@ -115,6 +123,25 @@ class MqttEntity:
         """Set the values of an entity without state feedback after a command."""
         self._entity = None
         self._values |= values
+
+    @property
+    def question(self) -> OutgoingMessage | None:
+        """The message that asks for a state which is neither known nor retained; None if there is no such message.
+
+        Zigbee2MQTT does not retain states by default and repeats them only half a minute after a start.
+        """
+        config = self.announced.config
+        if (
+            "state" in self._values
+            or config.part("origin").text("name") != "Zigbee2MQTT"
+            or not self.component.commands
+        ):
+            return None
+        topic = config.topic("state_topic") or config.topic("mode_state_topic")
+        templates = [channel.template for channel in self.component.channels if channel.topic == topic]
+        names = [key for template in templates for key in (template.keys if template else ("state",))]
+        payload = json.dumps(dict.fromkeys(names, ""))
+        return OutgoingMessage(f"{topic}/get", payload) if topic and names else None
 
     def entity(self) -> Entity:
         """The current entity."""
@@ -170,6 +197,7 @@ log = logging.getLogger(__name__)
 MAX_ENTITIES = 1000
 MAX_TOPICS = 4000
 MAX_STATE_BYTES = 16_384
+_MAX_QUESTIONS = 40
 # A thousand entities may have templates for one topic, and everything else waits meanwhile.
 _MAX_READING_S = 0.5
 
@@ -186,6 +214,7 @@ class MqttEntities:
         # Discovery messages by path, with the ids of their entities.
         self._announced: dict[str, tuple[str, ...]] = {}
         self._subscribers: dict[str, list[MqttEntity]] = {}
+        self._unusable: dict[str, str] = {}  # by key of the announcement
         # The last payload by topic: entities of one device share a topic, and are announced one by one.
         self._last: dict[str, str] = {}
 
@@ -201,7 +230,17 @@ class MqttEntities:
         for thing in self._by_id.values():
             if thing.area:
                 areas.setdefault(thing.area.id, thing.area)
-        return House(entities, tuple(areas[area_id] for area_id in sorted(areas)))
+        return House(entities, tuple(areas[area_id] for area_id in sorted(areas)), left_out=self._left_out())
+
+    def _left_out(self) -> tuple[str, ...]:
+        """What is not listed because of its templates, and why: entities and parts of them."""
+        parts = (f"{thing.entity().name}: {why}" for thing in self._by_id.values() for why in thing.left_out)
+        return (*self._unusable.values(), *parts)
+
+    def questions(self) -> tuple[OutgoingMessage, ...]:
+        """The messages that ask for unknown states, one per device and state: the radio answers few at once."""
+        asked = (thing.question for thing in self._by_id.values())
+        return tuple(dict.fromkeys(question for question in asked if question))[:_MAX_QUESTIONS]
 
     def find(self, entity_id: str) -> MqttEntity | None:
         return self._by_id.get(entity_id)
@@ -222,6 +261,8 @@ class MqttEntities:
                     break
 
     def _take_announcement(self, path: str, payload: bytes) -> None:
+        for key in [key for key in self._unusable if key.partition(" ")[0] == path]:
+            del self._unusable[key]
         try:
             announced = parse_discovery(path, payload)
         except InvalidDiscovery as error:
@@ -252,6 +293,8 @@ class MqttEntities:
             thing = MqttEntity(announced, self._clock)
         except InvalidDiscovery as error:
             log.debug("ignored the entity %s: %s", announced.key[:200], error)
+            if isinstance(error, UnusableTemplate) and len(self._unusable) < MAX_ENTITIES:
+                self._unusable[announced.key] = f"{_name(announced)}: {error}"
             return None
         if len(self._by_id) >= MAX_ENTITIES or len(self._subscribers) + len(thing.topics) > MAX_TOPICS:
             if not self._has_overflowed:

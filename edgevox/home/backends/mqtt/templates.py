@@ -1,7 +1,8 @@
 """A restricted Jinja for the templates of discovery messages.
 
-Templates are untrusted, because every publisher can announce one: no loops, macros or Python attributes, and
-no filter or value may grow. The cost of a template is then bounded by its length.
+Templates are untrusted, because every publisher can announce one: no loops, macros or Python attributes, only
+methods without side effects, and no filter or value may grow. The cost of a template is then bounded by its length.
+A template is checked when it is announced, so that an entity with one that cannot be used is not listed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from jinja2 import Template as JinjaTemplate
@@ -114,6 +115,18 @@ def _is_defined(value: object) -> object:
     return value
 
 
+def _truncate(value: object, length: int = 255, killwords: bool = False, end: str = "...", leeway: int = 0) -> str:
+    text, most = str(value), max(0, int(length))
+    if len(text) <= most + int(leeway):
+        return text
+    kept = text[: max(0, most - len(end))]
+    return (kept if killwords else kept.rsplit(" ", 1)[0]) + str(end)[:most]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(_float(value, None), float)
+
+
 def _sized(function: _Function) -> _Function:
     return lambda *given, **named: checked(function(*given, **named))
 
@@ -126,21 +139,46 @@ _OWN: dict[str, _Function] = {
     "iif": _iif,
     "int": _int,
     "is_defined": _is_defined,
+    "is_number": _is_number,
+    "items": lambda value: list(value.items()),
     "join": _join,
     JOIN: _join,
     "last": lambda values: values[-1],
+    "list": lambda values: list(values),
     "max": lambda values: max(values),
     "min": lambda values: min(values),
     "replace": _replace,
     "round": _round,
+    "sum": lambda values: sum(values),
     "to_json": json.dumps,
     "tojson": json.dumps,
+    "truncate": _truncate,
 }
 _JINJAS = ("abs", "capitalize", "count", "d", "default", "length", "lower", "string", "title", "trim", "upper")
 FILTERS = {
     name: _sized(function) for name, function in ({name: JINJA_FILTERS[name] for name in _JINJAS} | _OWN).items()
 }
-FUNCTIONS = {name: FILTERS[name] for name in ("bool", "float", "iif", "int", "max", "min")}
+FUNCTIONS = {name: FILTERS[name] for name in ("bool", "float", "iif", "int", "is_number", "max", "min")}
+
+_TEXT_METHODS = frozenset(
+    {
+        "capitalize", "casefold", "count", "endswith", "find", "isalpha", "isdigit", "isnumeric", "lower", "lstrip",
+        "partition", "removeprefix", "removesuffix", "rfind", "rpartition", "rsplit", "rstrip", "split", "startswith",
+        "strip", "swapcase", "title", "upper",
+    }
+)  # fmt: skip
+# As functions of the object: views of a dict are printed as `dict_keys(...)`, and a replacement may grow.
+_METHODS: dict[type, dict[str, _Function]] = {
+    str: {name: getattr(str, name) for name in _TEXT_METHODS} | {"replace": _replace},
+    dict: {
+        "get": dict.get,
+        "items": lambda value: list(value.items()),
+        "keys": lambda value: list(value),
+        "values": lambda value: list(value.values()),
+    },
+    list: {"count": list.count, "index": list.index},
+}
+_METHOD_NAMES = frozenset(name for methods in _METHODS.values() for name in methods)
 
 
 MAX_TEMPLATE_CHARS = 2000
@@ -150,7 +188,7 @@ _SIMPLE = re.compile(
     r"\s*\{\{\s*value_json(?:\.(?P<plain>[A-Za-z_]\w*)"
     r"""|\[(?P<quote>['"])(?P<quoted>[^'"\\]+)(?P=quote)\])\s*\}\}\s*"""
 )
-_METHODS = frozenset({"endswith", "get", "lower", "split", "startswith", "strip", "title", "upper"})
+_KEYS = re.compile(r"""value_json(?:\.|\[['"])([A-Za-z_]\w*)""")
 _GIVEN = frozenset({"value", "value_json"})
 _COLLECTIONS = (nodes.List, nodes.Tuple, nodes.Dict)
 _ALLOWED = frozenset(
@@ -172,12 +210,19 @@ class Template:
     """One template."""
 
     def __init__(self, source: str) -> None:
-        """Raises BadTemplate."""
+        """Raises BadTemplate, also for a template that could never be evaluated."""
         if len(source) > MAX_TEMPLATE_CHARS:
-            raise BadTemplate(f"longer than {MAX_TEMPLATE_CHARS} letters")
+            raise BadTemplate(f"is longer than {MAX_TEMPLATE_CHARS} letters")
         self._source = source
         simple = _SIMPLE.fullmatch(source)
         self._key: str | None = (simple["plain"] or simple["quoted"]) if simple else None
+        if simple is None and (problem := _problem(source)):
+            raise BadTemplate(problem)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of a message's object that the template names."""
+        return tuple(dict.fromkeys(_KEYS.findall(self._source)))
 
     def read(self, payload: str) -> str | None:
         """The value in a message; None if it has none, or the template fails."""
@@ -210,6 +255,18 @@ def _rendered(source: str, known: dict[str, object]) -> str:
         raise BadTemplate(type(error).__name__) from None
 
 
+@lru_cache(maxsize=4096)
+def _problem(source: str) -> str:
+    """Why a template cannot be used; "" if it can."""
+    try:
+        _check(_ENVIRONMENT.parse(source))
+    except SecurityError as error:
+        return f"uses {error}"
+    except (TemplateError, SyntaxError, RecursionError, MemoryError):
+        return "is not valid"
+    return ""
+
+
 # Compiled at first use and cached here, not with each entity: a thousand entities may announce long ones.
 @lru_cache(maxsize=512)
 def _compiled(source: str) -> JinjaTemplate | None:
@@ -224,16 +281,30 @@ def _compiled(source: str) -> JinjaTemplate | None:
 
 def _check(tree: nodes.Template) -> None:
     """Raises SecurityError."""
+    assigned = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "store"}
+    fixed = (_GIVEN | FUNCTIONS.keys()) - assigned
     for node in tree.find_all(nodes.Node):
         if type(node) not in _ALLOWED:
             raise SecurityError(type(node).__name__)
-        if isinstance(node, nodes.Name) and node.ctx == "store" and node.name in _GIVEN:
-            raise SecurityError(node.name)
         # Nested lists of variables would double with each assignment.
-        if isinstance(node, _COLLECTIONS) and any(
-            name.name not in _GIVEN and name.name not in FUNCTIONS for name in node.find_all(nodes.Name)
-        ):
+        if isinstance(node, _COLLECTIONS) and any(name.name not in fixed for name in node.find_all(nodes.Name)):
             raise SecurityError("a list of names")
+        if isinstance(node, nodes.Filter) and node.name not in FILTERS:
+            raise SecurityError(f"the filter {node.name}")
+        if isinstance(node, nodes.Test) and node.name not in _ENVIRONMENT.tests:
+            raise SecurityError(f"the test {node.name}")
+        if isinstance(node, nodes.Call) and not _is_known_call(node.node):
+            raise SecurityError(f"the function {getattr(node.node, 'name', getattr(node.node, 'attr', ''))}")
+
+
+def _is_known_call(called: nodes.Expr) -> bool:
+    match called:
+        case nodes.Name():
+            return called.name in FUNCTIONS
+        case nodes.Getattr():
+            return called.attr in _METHOD_NAMES
+        case _:
+            return False
 
 
 class _Joining(NodeTransformer):
@@ -245,7 +316,7 @@ class _Joining(NodeTransformer):
 
 
 class _Environment(SandboxedEnvironment):
-    """Limits the size of values, and allows only a few methods of strings."""
+    """Limits the size of values, and allows only methods without side effects."""
 
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%"})
 
@@ -259,8 +330,8 @@ class _Environment(SandboxedEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401
         if isinstance(obj, dict) and attribute in obj:
             return obj[attribute]
-        if attribute in _METHODS and isinstance(obj, str | dict):
-            return getattr(obj, attribute, self.undefined(obj=obj, name=attribute))
+        if (method := _METHODS.get(type(obj), {}).get(attribute)) is not None:
+            return partial(_sized(method), obj)
         return self.undefined(obj=obj, name=attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:  # noqa: ANN401

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from aiohttp import web
@@ -245,6 +245,9 @@ def test_retries_back_off_and_a_wrong_token_waits_longest() -> None:
     assert backoff_s(1, is_refused=True) >= 600
 
 
+_Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
 async def _page(_: web.Request) -> web.StreamResponse:
     return web.Response(text="<h1>It works!</h1>")
 
@@ -273,20 +276,22 @@ async def _silence(request: web.Request) -> web.StreamResponse:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "said"),
+    ("answer", "front_page", "error", "said"),
     [
-        (_page, NotHomeAssistant, "is not Home Assistant; run edgevox home setup."),
-        (_chat, NotHomeAssistant, "is not Home Assistant; run edgevox home setup."),
-        (_banned, Unreachable, "remove its address from ip_bans.yaml there."),
-        (_gateway, Unreachable, "check that it is running."),
-        (_silence, Unreachable, "check that it is running."),
+        (_page, _page, NotHomeAssistant, "is not Home Assistant; run edgevox home setup."),
+        (_chat, _page, NotHomeAssistant, "is not Home Assistant; run edgevox home setup."),
+        (_banned, _page, NotHomeAssistant, "is not Home Assistant; run edgevox home setup."),
+        (_banned, _banned, Unreachable, "remove its address from ip_bans.yaml there."),
+        (_gateway, _gateway, Unreachable, "check that it is running."),
+        (_silence, _page, Unreachable, "check that it is running."),
     ],
 )
 async def test_another_web_server_is_reported(
-    answer: Callable[[web.Request], Awaitable[web.StreamResponse]], error: type[HomeError], said: str
+    answer: _Handler, front_page: _Handler, error: type[HomeError], said: str
 ) -> None:
     app = web.Application()
     app.router.add_get("/api/websocket", answer)
+    app.router.add_get("/", front_page)
     async with TestServer(app) as server:
         with pytest.raises(error) as raised:
             await check_token(str(server.make_url("/")), Secret(TOKEN), timeout_s=0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -176,6 +177,19 @@ def test_additions_changes_and_removals_are_followed() -> None:
     light = live.entity("light.c")
     assert light is not None
     assert light.attributes == {}
+
+
+def test_the_time_of_the_last_change_is_known() -> None:
+    live = LiveStates()
+    live.begin({"a": {"light.a": {"s": "on", "a": {}, "lc": 1_700_000_000.5}, "light.b": {"s": "on", "lc": "never"}}})
+    first, second = live.house().entities
+    assert first.changed_at == datetime.fromtimestamp(1_700_000_000.5, UTC)
+    assert second.changed_at is None
+    live.take({"c": {"light.a": {"+": {"a": {"brightness": 10}, "lu": 1_700_000_100.0}}}})
+    live.take({"c": {"light.b": {"+": {"s": "off", "lc": 1_700_000_200}}}})
+    first, second = live.house().entities
+    assert first.changed_at == datetime.fromtimestamp(1_700_000_000.5, UTC)
+    assert second.changed_at == datetime.fromtimestamp(1_700_000_200, UTC)
 
 
 def test_a_new_subscription_drops_missing_entities() -> None:

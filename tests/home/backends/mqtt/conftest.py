@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, Alarms, Entity, Home, House, ListItem, Timers, home_tools
 from edgevox.home.backends.mqtt import MqttHome
-from edgevox.home.entities import Calendar, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind, StateChange
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
 from tests.home.backends.mqtt.devices import Devices, whole_house
 from tests.home.backends.mqtt.mosquitto import Mosquitto
@@ -42,6 +42,9 @@ class AnyHome:
 
     async def items(self, list_id: str) -> tuple[ListItem, ...]:
         return await self._now().items(list_id)
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
+        return await self._now().changes(entity_id, since)
 
     async def announce(self, message: str) -> None:
         await self._now().announce(message)

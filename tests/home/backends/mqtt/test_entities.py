@@ -174,7 +174,7 @@ def test_components_of_a_device_can_be_removed_one_by_one(things: MqttEntities) 
 def test_diagnostic_and_disabled_entities_are_ignored(things: MqttEntities) -> None:
     announce(things, "switch/a", {**LAMP, "ent_cat": "config"})
     announce(things, "switch/b", {**LAMP, "en": False})
-    announce(things, "number/c", LAMP)
+    announce(things, "text/c", LAMP)
     announce(things, "light/d", {**LAMP, "schema": "template"})
     assert things.house().entities == ()
 
@@ -385,3 +385,65 @@ def test_the_number_of_topics_is_limited(things: MqttEntities) -> None:
         topics = [{"t": f"a/{number}/{other}"} for other in range(15)]
         announce(things, f"switch/{number}", {"name": "Lamp", "cmd_t": "c", "avty": topics})
     assert len(things.topics) <= MAX_TOPICS
+
+
+_FLOOR = {"name": "Floor", "temp_cmd_t": "f/set", "temp_stat_t": "f", "curr_temp_t": "f"}
+
+
+def test_what_needs_a_template_that_cannot_be_used_is_left_out_and_named(things: MqttEntities) -> None:
+    unusable = "{% for x in value_json %}{{ x }}{% endfor %}"
+    announce(things, "climate/f", {**_FLOOR, "mode_cmd_t": "f/mode", "mode_cmd_tpl": unusable})
+    announce(things, "switch/s", {"name": "Pump", "cmd_t": "p/set", "stat_t": "p", "val_tpl": unusable})
+    assert only(things).name == "Floor"
+    assert sent(things, "set_temperature", temperature=21) == [("f/set", "21.0")]
+    with pytest.raises(HomeError, match="cannot be turned off"):
+        order(things, "turn_off")
+    pump, floor = things.house().left_out
+    assert pump.startswith("Pump: its value_template uses For")
+    assert floor.startswith("Floor: its mode_command_template uses For")
+    announce(things, "switch/s", "")
+    announce(things, "climate/f", _FLOOR)
+    assert things.house().left_out == ()
+
+
+def test_numbers_and_humidifiers_are_set(things: MqttEntities) -> None:
+    announce(things, "number/n", {"name": "Limit", "cmd_t": "n/set", "stat_t": "n", "min": 0, "max": 10})
+    things.take("n", b"4")
+    assert only(things).state == "4"
+    assert sent(things, "set_number", value=7) == [("n/set", "7")]
+    with pytest.raises(HomeError, match="from 0 to 10"):
+        order(things, "set_number", value=11)
+    announce(things, "number/n", "")
+    humidifier = {"name": "Mist", "cmd_t": "m/set", "target_humidity_command_topic": "m/humidity"}
+    announce(things, "humidifier/m", humidifier)
+    assert sent(things, "set_humidity", humidity=45) == [("m/humidity", "45")]
+
+
+def test_a_thermostat_whose_modes_are_read_through_keys_is_understood(things: MqttEntities) -> None:
+    modes = "{% set values = {'schedule': 'auto', 'manual': 'heat', 'pause': 'off'} %}"
+    read = modes + "{% set value = value_json.operating_mode %}{{ values[value] if value in values.keys() else 'off' }}"
+    write = "{% set values = {'auto': 'schedule', 'heat': 'manual', 'off': 'pause'} %}"
+    write += "{{ values[value] if value in values.keys() else 'pause' }}"
+    announce(
+        things,
+        "climate/f",
+        {**_FLOOR, "mode_cmd_t": "f/mode", "mode_cmd_tpl": write, "mode_stat_t": "f", "mode_stat_tpl": read},
+    )
+    things.take("f", b'{"operating_mode": "manual"}')
+    assert only(things).state == "heat"
+    assert sent(things, "set_mode", mode="auto") == [("f/mode", "schedule")]
+
+
+def test_zigbee2mqtt_is_asked_for_states_that_it_does_not_retain(things: MqttEntities) -> None:
+    origin = {"o": {"name": "Zigbee2MQTT"}}
+    announce(things, "light/a", {"cmd_t": "z/a/set", "stat_t": "z/a", "schema": "json", **origin})
+    announce(
+        things, "switch/b", {"cmd_t": "z/b/set", "stat_t": "z/b", "val_tpl": "{{ value_json.state_l1 }}", **origin}
+    )
+    announce(things, "sensor/c", {"stat_t": "z/c", "val_tpl": "{{ value_json.battery }}", **origin})
+    announce(things, "light/d", {"cmd_t": "d/set", "stat_t": "d"})
+    things.take("z/a", b'{"linkquality": 90}')
+    asked = {(question.topic, question.payload) for question in things.questions()}
+    assert asked == {("z/a/get", '{"state": ""}'), ("z/b/get", '{"state_l1": ""}')}
+    things.take("z/a", b'{"state": "ON"}')
+    assert [question.topic for question in things.questions()] == ["z/b/get"]

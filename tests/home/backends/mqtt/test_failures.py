@@ -172,6 +172,27 @@ async def test_a_removed_device_is_unknown(spoken: Spoken, devices: Devices) -> 
         await spoken.home.apply(Action("turn_on", (machine,)))
 
 
+async def test_states_that_are_not_retained_are_known_at_the_start(mosquitto: Mosquitto, devices: Devices) -> None:
+    await devices.disconnect()
+    lamp = {
+        "name": "Attic",
+        "cmd_t": "z/attic/set",
+        "stat_t": "z/attic",
+        "schema": "json",
+        "o": {"name": "Zigbee2MQTT"},
+    }
+    devices.has("light/attic", lamp)
+    devices.answers("z/attic/get", lambda _: {"z/attic": '{"state": "ON"}'})
+    await devices.connect()
+    home = MqttHome(mosquitto.broker(), timeout_s=TIMEOUT_S)
+    await home.start()
+    try:
+        states = {entity.name: entity.state for entity in home.house().entities}
+    finally:
+        await home.close()
+    assert states["Attic"] == "on"
+
+
 async def test_a_device_announced_later_is_known(spoken: Spoken, devices: Devices) -> None:
     await devices.publish("porch/state", "ON")
     config = {"name": "Porch Light", "cmd_t": "porch/set", "stat_t": "porch/state"}

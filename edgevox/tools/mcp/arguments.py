@@ -1,0 +1,59 @@
+"""Corrects the arguments of a server's tool by what its schema says about them, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+_ASKS_FOR_ZONE = re.compile(r"\b(?:iana|time ?zones?)\b|time_?zone", re.IGNORECASE)
+
+
+# What servers write about arguments: the model may then try again, with the parameters explained.
+_ABOUT_ARGUMENTS = re.compile(
+    r"\b(?:invalid|missing|required|requires|must|expected|unknown|unrecogni[sz]ed|not (?:a )?valid|no such|not found|"
+    r"does not exist|doesn't exist|validation|arguments?|parameters?|allowed|supported|ENOENT)\b",
+    re.IGNORECASE,
+)
+
+
+def is_about_arguments(error: str) -> bool:
+    """Whether a server's error says that an argument was wrong, so that other arguments may work."""
+    return bool(_ABOUT_ARGUMENTS.search(error))
+
+
+def correct_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, with cities replaced by the time zones that the schema asks for."""
+    slots = schema.get("properties")
+    known = slots if isinstance(slots, Mapping) else {}
+    return {name: _corrected(name, value, known.get(name)) for name, value in arguments.items()}
+
+
+def _corrected(name: str, value: object, slot: object) -> object:
+    if not isinstance(value, str) or not isinstance(slot, Mapping):
+        return value
+    if _ASKS_FOR_ZONE.search(f"{name} {slot.get('description', '')}"):
+        return _zone(value)
+    return value
+
+
+def _zone(value: str) -> str:
+    """The time zone of a city: "Asia/Tokyo" for Tokyo."""
+    return value if value in available_timezones() else _zones_by_city().get(_key(value), value)
+
+
+@cache
+def _zones_by_city() -> dict[str, str]:
+    zones: dict[str, str] = {}
+    for zone in sorted(available_timezones()):
+        region, _, city = zone.partition("/")
+        # Others are abbreviations and old names.
+        if city and region not in ("Etc", "SystemV", "US", "posix", "right"):
+            zones.setdefault(_key(city.rpartition("/")[2]), zone)
+    return zones
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())
