@@ -42,6 +42,7 @@ from edgevox.tools.policy import LOCAL, Caller
 from edgevox.tools.results import ToolResult
 
 MAX_ITERATIONS = 6
+_MAX_NESTING = 3
 
 Offer: TypeAlias = Callable[[str], Sequence[str]]
 """Selects the tools offered for an utterance, by name; "" selects the default ones."""
@@ -230,13 +231,16 @@ class LLMAgent:
     async def _turn(self, state: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
         """Yield the spoken text; complete `state` when done."""
         answers: list[str] = []
+        unread: list[tuple[str | None, int]] = [(None, 0)]  # texts and how deep they are nested; None: the utterance
         try:
-            decision = await self._hooks.run_start(state.run)
-            parts = decision.texts if isinstance(decision, Parts) else (None,)
-            for part in parts:
+            while unread:
+                part, depth = unread.pop(0)
                 if part is not None:
                     state.begin_part(part)
-                    decision = await self._hooks.run_start(state.run)
+                decision = await self._hooks.run_start(state.run)
+                if isinstance(decision, Parts) and depth < _MAX_NESTING:
+                    unread[:0] = [(text, depth + 1) for text in decision.texts]
+                    continue
                 answer = await self._start(decision, state, turn)
                 while answer is None and not turn.cancel.is_set():
                     reply = Reply(self._model, state.call_numbers)

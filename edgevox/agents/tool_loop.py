@@ -90,8 +90,10 @@ class TurnState:
 
     def begin_part(self, text: str) -> None:
         """Let the hooks and the model read this part of the utterance only."""
-        self.run.text, self.run.hop = text, 0
+        self.run.begin_part(text)
         self.part = (text, len(self.messages))
+        self.hints.clear()
+        self.forced_choice, self.is_regenerated = None, False
 
     @property
     def prompt_messages(self) -> tuple[Message, ...]:

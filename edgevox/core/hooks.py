@@ -62,6 +62,8 @@ class ModelReply:
 class Run:
     """One turn of an agent, as its hooks see it. Hooks may keep state in `notes`, each under its own key.
 
+    An utterance may be read in parts: `notes` are those of the part that is read now, `turn_notes` of the whole turn.
+
     `client` identifies the conversation, and `past` returns the messages of its earlier turns. The calls are made for
     `caller`.
     """
@@ -76,6 +78,12 @@ class Run:
     calls: list[ToolCall] = field(default_factory=list)
     outcomes: list[ToolOutcome] = field(default_factory=list)
     notes: dict[str, object] = field(default_factory=dict)
+    turn_notes: dict[str, object] = field(default_factory=dict)
+
+    def begin_part(self, text: str) -> None:
+        """Read this part of the utterance as if it were an utterance of its own."""
+        self.text, self.hop = text, 0
+        self.notes.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,10 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Read these texts one after the other, as if each were an utterance; their answers are one answer."""
+    """Read these texts one after the other, as if each were an utterance; their answers are one answer.
+
+    A text may itself be read in parts, a few levels deep.
+    """
 
     texts: tuple[str, ...]
 

@@ -55,6 +55,7 @@ def ordinal(number: int) -> str:
 _PAST = {
     "set": "set", "send": "sent", "run": "ran", "tell": "told", "put": "put", "get": "got", "find": "found",
     "go": "went", "cancel": "cancelled", "write": "wrote", "read": "read", "make": "made", "begin": "began",
+    "take": "took",
 }  # fmt: skip
 _VOWELS = "aeiou"
 

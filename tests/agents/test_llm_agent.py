@@ -7,7 +7,7 @@ import pytest
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.core.errors import EngineFailed
-from edgevox.core.hooks import Calls, Hook, Run
+from edgevox.core.hooks import Answer, Calls, Hook, Parts, Run
 from edgevox.core.turn import Gate, Turn
 from edgevox.core.types import Message, ToolCall
 from edgevox.llm.hooks_slm.result_text import NO_ANSWER
@@ -116,3 +116,33 @@ async def test_a_hook_can_make_calls_without_the_model_once_the_turn_is_certain(
         turn.gate.open()
     result = await pending
     assert (made, result.reply) == (([], "") if is_cancelled else ([True], "The lamp is on."))
+
+
+class Splitting(Hook):
+    """Splits a text at its commas, then at its semicolons; notes each part, and answers it with the notes it finds."""
+
+    name = "splitting"
+
+    async def on_run_start(self, run: Run) -> Answer | Parts | None:
+        for mark in ", ", "; ":
+            if mark in run.text:
+                return Parts(tuple(run.text.split(mark)))
+        earlier = list(run.notes)
+        run.notes[run.text] = True
+        return Answer(f"{run.text} {earlier}.")
+
+
+async def test_parts_of_parts_are_read_in_order_and_each_without_the_notes_of_the_one_before() -> None:
+    model = ScriptedModel([])
+    assistant = LLMAgent("test", model=model, hooks=(Splitting(),), parsers=("hermes",))
+    assert (await assistant.run("a, b; c, d")).reply == "a []. b []. c []. d []."
+    assert model.requests == []
+
+
+async def test_a_part_that_splits_into_itself_ends_with_the_model() -> None:
+    class Endless(Hook):
+        async def on_run_start(self, run: Run) -> Parts:
+            return Parts((run.text,))
+
+    assistant = LLMAgent("test", model=ScriptedModel(["Here."]), hooks=(Endless(),), parsers=("hermes",))
+    assert (await assistant.run("again")).reply == "Here."

@@ -10,9 +10,12 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
+import pytest
 from rich.console import Console
 from wyoming.asr import Transcript
 from wyoming.client import AsyncTcpClient
@@ -31,6 +34,7 @@ from tests.app.harness import BOUND_S, Model
 
 COFFEE_ON = '[turn_on(name="coffee machine")]'
 COFFEE_OFF = '[turn_off(name="coffee machine")]'
+MORNING_S = datetime(2026, 3, 2, 8, 0).timestamp()  # noqa: DTZ001 - local time, as "noon" is
 UNLOCK = '[turn_off(name="front door", domain="lock")]'
 
 
@@ -168,7 +172,9 @@ async def test_a_command_that_was_missed_while_the_server_was_off_is_reported_an
         assert Timers(time.time, folders.state / TIMERS_FILE).all() == ()
 
 
-async def test_what_is_set_is_listed_and_cancelled_over_http(folders: Folders) -> None:
+async def test_what_is_set_is_listed_and_cancelled_over_http(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A clock that stands still in the morning: nothing comes due, and ten minutes stay ten.
+    monkeypatch.setattr("edgevox.app.toolbox.time", SimpleNamespace(time=lambda: MORNING_S))
     async with serving(folders) as server:
         await server.call("start_timer", minutes=10, conversation_command="turn off the tv")
         await server.call("set_reminder", task="close the blinds", time="every day at noon", runs=True)

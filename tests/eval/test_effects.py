@@ -33,7 +33,7 @@ async def test_an_effect_is_compared_with_the_state_before(tmp_path: Path) -> No
 
 async def test_an_effect_that_is_not_listed_is_wrong(tmp_path: Path) -> None:
     case = row(before=LIT, expect={"state": {"light.kitchen": {"brightness": 30}}})
-    both = calls(DIMMED, {"name": "turn_off", "arguments": {"name": "hallway light"}})
+    both = calls(DIMMED, {"name": "turn_on", "arguments": {"name": "bedroom light"}})
     assert not (await result(tmp_path, case, both)).score.state_ok
 
 
@@ -50,7 +50,7 @@ async def test_a_question_or_another_reading_may_be_as_right(tmp_path: Path) -> 
     assert (await result(tmp_path, case, calls(DIMMED))).score.is_right
     assert (await result(tmp_path, case, "Which one?")).score.is_right
     assert not (
-        await result(tmp_path, case, calls({"name": "turn_off", "arguments": {"name": "hallway light"}}))
+        await result(tmp_path, case, calls({"name": "turn_on", "arguments": {"name": "bedroom light"}}))
     ).score.is_right
 
 

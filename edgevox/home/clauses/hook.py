@@ -283,7 +283,7 @@ def _problem(text: str, clauses: Clauses, call: ToolCall, intent: ResolvedIntent
     if (
         _STOP.match(text)
         and call.name in ("turn_on", "turn_off", "set_position")
-        and any(entity.domain in ("cover", "valve") for entity in intent.entities)
+        and any(entity.domain == "cover" for entity in intent.entities)
     ):
         return _NO_STOPPING
     if clauses.relative and call.name != clauses.relative.quantity.tool:

@@ -349,7 +349,7 @@ class PlainWording(Hook):
         self._alarms = alarms
 
     async def on_run_start(self, run: Run) -> Calls | Parts | None:
-        is_part = self.name in run.notes
+        own_parts = run.turn_notes.setdefault(self.name, set[str]())
         note = run.notes[self.name] = _Note()
         try:
             house = self._house()
@@ -358,8 +358,10 @@ class PlainWording(Hook):
         if is_taken_back(run.text):
             return Calls((tool_call("nevermind"),))
         plain = plain_wording(run.text, house)
-        parts = () if is_part else self._parts(plain, house)
+        assert isinstance(own_parts, set)
+        parts = () if run.text in own_parts else self._parts(plain, house)
         if len(parts) > 1:
+            own_parts.update(parts)
             return Parts(tuple(parts))
         if plain != run.text:
             note.heard, note.plain = run.text, plain

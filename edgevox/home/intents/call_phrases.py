@@ -108,6 +108,22 @@ def _other(tool: str, arguments: JsonObject, names: str) -> str:
             return f"schedule {brief(str(arguments['conversation_command']))} in {_length(arguments)}"
         case "start_timer":
             return f"start a timer of {_length(arguments)}"
+        case "increase_timer" | "decrease_timer":
+            verb, to = ("add", "to") if tool == "increase_timer" else ("take", "off")
+            return f"{verb} {_length(arguments)} {to} {_timer(arguments)}"
+        case "cancel_timer" | "pause_timer":
+            return f"{tool.partition('_')[0]} {_timer(arguments)}"
+        case "unpause_timer":
+            return f"resume {_timer(arguments)}"
+        case "cancel_all_timers":
+            return "cancel all timers"
+        case "timer_status":
+            return f"check {_timer(arguments)}"
+        case "alarm_status":
+            return "check the alarms and reminders"
+        case "cancel_alarm":
+            what = brief(str(arguments.get("name") or arguments.get("time") or ""))
+            return f"cancel the alarm or reminder {what}"
         case "set_alarm":
             return f"set an alarm for {brief(str(arguments.get('time', '')))}"
         case "set_reminder":
@@ -118,6 +134,10 @@ def _other(tool: str, arguments: JsonObject, names: str) -> str:
             return f"announce “{brief(str(arguments.get('message', '')))}”"
         case "respond":
             return "answer"
+        case "vacuum_clean_area":
+            return f"clean {names}"
+        case "nevermind":
+            return "drop the request"
         case "list_get_items":
             return (
                 f"look for {brief(str(arguments['item']))} on {names or 'the lists'}"
@@ -169,6 +189,10 @@ def _value(arguments: JsonObject) -> str:
             return f"{percent} percent"
         case _:
             return ""
+
+
+def _timer(arguments: JsonObject) -> str:
+    return f"the {brief(str(arguments['name']))} timer" if arguments.get("name") else "the timer"
 
 
 def _length(arguments: JsonObject) -> str:

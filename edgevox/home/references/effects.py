@@ -143,12 +143,13 @@ class EffectLog:
 
 @dataclass(slots=True)
 class ReferenceNote:
-    """What the hook of references found out about a run."""
+    """What the hook of references found out about one part of a run; its calls begin at `first_call`."""
 
+    first_call: int = 0
     continues: bool = False
     undone: tuple[TurnEffects, ...] = ()
     reversals: int = 0
-    """How many of the first calls reverse an earlier turn."""
+    """How many of its first calls reverse an earlier turn."""
     addendum: str = ""
     """A sentence to add to the answer."""
     heard: str = ""
@@ -180,26 +181,28 @@ class EffectRecorder(Hook):
     async def before_tool(self, run: Run, call: ToolCall) -> None:
         if call.name not in catalogue():
             return
-        before = run.notes.get(self.name)
+        before = run.turn_notes.get(self.name)
         if not isinstance(before, _Before):
-            before = run.notes[self.name] = self._before()
+            before = run.turn_notes[self.name] = self._before()
         resolution = self._executor.resolve(call).resolution
         before.intents[call.id] = resolution if isinstance(resolution, ResolvedIntent) else None
 
     async def on_run_end(self, run: Run, reply: str) -> None:
         if run.client.startswith(API_CLIENT) and not run.client.startswith(API_CONVERSATION):
             return  # each request of a program is a conversation of its own
-        before, note = run.notes.get(self.name), run.notes.get(REFERENCES)
+        before, noted = run.turn_notes.get(self.name), run.turn_notes.get(REFERENCES)
         if not isinstance(before, _Before):
             before = _Before()
-        note = note if isinstance(note, ReferenceNote) else ReferenceNote()
-        if note.undone:
-            self._log.remove(run.client, note.undone)
-        effects = tuple(_effects(run, before, note.reversals))
+        notes = [note for note in noted if isinstance(note, ReferenceNote)] if isinstance(noted, list) else []
+        for note in notes:
+            if note.undone:
+                self._log.remove(run.client, note.undone)
+        effects = tuple(_effects(run, before, notes))
         clocks, clocks_after = before.clocks, self._clocks()
         if clocks is None or clocks_after is None:
             clocks = clocks_after = Clocks()
-        turn = TurnEffects(self._log.clock(), effects, before.house, clocks, clocks_after, note.continues)
+        continues = any(note.continues for note in notes)
+        turn = TurnEffects(self._log.clock(), effects, before.house, clocks, clocks_after, continues)
         self._log.add(run.client, turn)
 
     def _before(self) -> _Before:
@@ -216,11 +219,12 @@ class EffectRecorder(Hook):
             return None
 
 
-def _effects(run: Run, before: _Before, reversals: int) -> Iterator[Effect]:
+def _effects(run: Run, before: _Before, notes: Iterable[ReferenceNote]) -> Iterator[Effect]:
+    reversals = {note.first_call + number for note in notes for number in range(note.reversals)}
     for place, (call, outcome) in enumerate(zip(run.calls, run.outcomes, strict=True)):
         if call.name not in catalogue():
             continue
         intent = before.intents.get(call.id)
         is_done = call.id in before.intents and not (outcome.is_error or outcome.is_failure)
         entities, choices = (intent.entities, intent.choices) if intent else ((), ())
-        yield Effect(call, entities, choices, outcome.sentence, is_done, is_reversal=place < reversals)
+        yield Effect(call, entities, choices, outcome.sentence, is_done, is_reversal=place in reversals)

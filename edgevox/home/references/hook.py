@@ -109,7 +109,10 @@ class References(Hook):
         self._alarms = alarms
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
-        note = run.notes[self.name] = ReferenceNote()
+        note = run.notes[self.name] = ReferenceNote(first_call=len(run.calls))
+        of_turn = run.turn_notes.setdefault(self.name, [])  # one of each part, for the log of effects
+        assert isinstance(of_turn, list)
+        of_turn.append(note)
         try:
             return self._resolved(run, note)
         except (HomeError, StateError):

@@ -18,7 +18,7 @@ _WHERE = (
     r"(?: (?:there|right there|right here|here|where (?:it is|they are)|half ?way|moving|going|right away|at once))*"
 )
 _STOP = pattern(
-    rf"^(?:stop|halt|freeze)(?: (?:moving|opening|closing|raising|lowering|rolling))? (?P<target>.+?){_WHERE}$"
+    rf"^(?:stop|halt|freeze)(?P<moving> (?:moving|opening|closing|raising|lowering|rolling))? (?P<target>.+?){_WHERE}$"
 )
 _PAUSE = pattern(rf"^(?:pause|stop|halt|hold|interrupt|suspend) (?P<target>.+?){_WHERE}$")
 _RESUME = pattern(r"^(?:resume|unpause|continue|restart) (?:with )?(?P<target>.+?)$")
@@ -37,7 +37,11 @@ def _movement(text: str, house: House) -> Calls:
         return calls
     if said := _STOP.match(text):
         target = without_article(said["target"])
-        if found("stop_moving", house, name=target):
+        stopped = found("stop_moving", house, name=target)
+        # What flows through a valve stops when it is closed: "stop the fountain".
+        if stopped and not said["moving"] and all(entity.domain == "valve" for entity in stopped):
+            return (tool_call("turn_off", name=target),)
+        if stopped:
             return (tool_call("stop_moving", name=target),)
     return ()
 

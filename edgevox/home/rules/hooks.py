@@ -13,7 +13,8 @@ calls. The first that answers or makes calls ends the reading; its calls pass th
 8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, media, weather and lists,
    read from the command without its clauses
 9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates, and no invented figures; the app adds it
-10. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+10. `UnreadLimits` (clauses/unread.py): refuses calls of the model that ignore a word which limits the command
+11. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.clauses.parser import Clauses
+from edgevox.home.clauses.unread import UnreadLimits
 from edgevox.home.clauses.wording import PlainWording
 from edgevox.home.colours import find_colour
 from edgevox.home.entities import Home, HomeError
@@ -60,6 +62,7 @@ def assistant_hooks(
         NothingAsked(),
         CommandClauses(executor, home.house, timers, alarms),
         HomeRules(executor, home, alarms.now),
+        UnreadLimits(executor, home.house),
         EffectRecorder(*recent),
     )
 

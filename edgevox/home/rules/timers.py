@@ -16,7 +16,6 @@ from typing import ClassVar
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Calls, Hook, Run
 from edgevox.core.types import Message, ToolCall
-from edgevox.core.words import WEEKDAYS
 from edgevox.home.alarms.alarm_handlers import RUNS, TIMER_ID, label_words, length_slots
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
@@ -24,176 +23,13 @@ from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import days_phrase, moment_phrase
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.alarms.watches import Watches
-from edgevox.home.clauses.imperative import GERUND, from_gerund
+from edgevox.home.clauses.imperative import from_gerund
 from edgevox.home.clauses.times import seconds_until, split_time
 from edgevox.home.entities import HomeError
-from edgevox.home.grammar import ACTIONS, POLITE, pattern, tool_call
+from edgevox.home.grammar import tool_call
 from edgevox.home.references.calls import moved_time
 from edgevox.home.resolve.fuzzy import find_by_words
-
-_END = r"(?: please| again| now| for me)*$"
-_IT = r"(?:it|that|that one|this one|the timer|that timer|this timer|my timer)"
-
-_LONGER = (
-    pattern(rf"^{POLITE}(?:add|put) (?:another |an extra )?(?P<length>.+?)(?: more)? (?:to|on|onto) {_IT}{_END}"),
-    pattern(rf"^{POLITE}give {_IT} (?:another |an extra )?(?P<length>.+?)(?: more| longer)?{_END}"),
-    pattern(rf"^{POLITE}make {_IT} (?P<length>.+?) longer{_END}"),
-    pattern(rf"^{POLITE}(?:extend|increase|lengthen|prolong) {_IT} by (?P<length>.+?){_END}"),
-)
-_SHORTER = (
-    pattern(rf"^{POLITE}(?:take|knock) (?P<length>.+?) (?:off|from|off of) {_IT}{_END}"),
-    pattern(rf"^{POLITE}make {_IT} (?P<length>.+?) shorter{_END}"),
-    pattern(rf"^{POLITE}(?:shorten|decrease|reduce) {_IT} by (?P<length>.+?){_END}"),
-)
-_MORE_MINUTES = pattern(r"\b(?P<amount>\w+) more (?P<unit>minutes?|seconds?|hours?)\b")
-_PAUSE = pattern(rf"^{POLITE}(?:pause|hold|freeze) {_IT}{_END}")
-_RESUME = pattern(rf"^{POLITE}(?:resume|continue|unpause|restart) {_IT}{_END}")
-_CANCEL = pattern(rf"^{POLITE}(?:cancel|delete|remove|stop|end) {_IT}{_END}")
-_RENAME = pattern(
-    rf"^{POLITE}(?:rename (?P<which>{_IT}|(?:the |my )?.+? timer) (?:to|as)|(?:call|name) (?P<it>{_IT})) "
-    rf"(?!(?:a|off|back|the|my|him|her|them|me|on|in|at)\b)(?:the )?(?P<name>[\w' -]{{2,40}}?)(?: timer)?{_END}"
-)
-_ALL = pattern(
-    rf"^{POLITE}(?:cancel|delete|remove|clear|erase|dismiss|get rid of|turn off|stop|kill) "
-    rf"(?:all|all of|every|every single|each of)(?: of)?(?: my| the| our)? (?P<kind>alarm|reminder|timer)s?{_END}"
-)
-
-_SCHEDULES = r"(?:schedules|scheduled (?:commands?|actions?|things?|tasks?)|watches)"
-_LIST = pattern(
-    rf"^{POLITE}(?:(?:what|which)(?: \w+)? (?:have|did|do) you (?:have )?(?:scheduled?|planned to do|have scheduled)|"
-    rf"(?:what|which) {_SCHEDULES}\b.*|(?:list|show|tell me|read)(?: me)?(?: all)?(?: my| your| the)? {_SCHEDULES}|"
-    rf"(?:what|which \w+) are you (?:watching|waiting)(?: for| out for)?|"
-    rf"(?:are|is) (?:there )?any(?:thing)? {_SCHEDULES}(?: set)?|do you have any {_SCHEDULES})"
-    rf"(?: for me| right now| at the moment)*{_END}"
-)
-_CANCEL_SCHEDULES = pattern(
-    rf"^{POLITE}(?:cancel|delete|remove|clear|stop|drop|forget) (?:(?P<all>all|every|both) )?"
-    rf"(?:of )?(?:my |your |the )?(?:schedules?|scheduled (?:commands?|actions?|things?|tasks?)|"
-    rf"scheduled (?P<thing>.+?))(?: (?:for|about|of|to|that|which|with|on) (?P<name>.+?))?{_END}"
-)
-_PLANS = (
-    pattern(
-        r"^(?:what(?:'s| is| things are)|which things are|is anything|is there anything) (?:scheduled|planned|"
-        r"set up|lined up)"
-        rf"(?: to happen)?(?: (?:for|about|with) (?P<about>.+?))?{_END}"
-    ),
-    pattern(
-        r"^(?:what|which things) (?:have|do|did) you (?:got |have |get )?(?:scheduled|planned|set up|lined up)"
-        rf"(?: to do)?(?: (?:for|about|with) (?P<about>.+?))?{_END}"
-    ),
-    pattern(
-        r"^(?:will|are) you (?:going to )?(?:do|turn|turning|switch|switching|open|opening|close|closing|doing|start|"
-        rf"starting|run|running)\b.*\b(?:anything|something)\b.*\b(?:later|tonight|today|tomorrow|soon)\b.*{_END}"
-    ),
-    pattern(
-        r"^(?:when|what time|at what time) (?:does|do|will|is|are) (?P<about>.+?) (?:go|going to go|come|be turned|be "
-        r"switched|turn|switch|set to go|due to go|supposed to go) (?:on|off|out)$"
-    ),
-    pattern(
-        r"^(?:when|what time|at what time) (?:does|do|will) (?P<about>.+?) (?:open|close|shut|start|stop|run|"
-        r"lock|unlock)$"
-    ),
-)
-_ANYTHING_PLANNED = pattern(
-    r"^(?:have you(?: got)?|do you have|is there|did you|are there|have we(?: got)?) (?:anything|something|any \w+|"
-    r"stuff|"
-    r"things) (?:scheduled|planned|lined up|set up|coming up)(?: (?:for|about|with) (?P<about>.+?))?(?: please)?$"
-)
-_LEFT = (
-    pattern(
-        r"^how (?:long|much time|much longer|many minutes) (?:has|have|does|do|is|are) (?P<name>.+?) (?:got |"
-        r"have |still )*left$"
-    ),
-    pattern(
-        r"^how (?:long|much time|much longer|many minutes) (?:is |are )?(?:left |to go )+(?:on|for|with) (?P<name>.+?)$"
-    ),
-    pattern(
-        r"^how (?:long|much longer) (?:do|does|until|till) (?P<name>.+?) (?:still )?(?:need|take|(?:is|are) "
-        r"(?:done|ready))$"
-    ),
-)
-_NEVER_MIND = pattern(
-    rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:never ?mind|forget|scrap|drop)(?: about)? (?:the|my) "
-    rf"(?:(?P<before>.+?) )?(?P<kind>timer|alarm|reminder)(?: (?:for|about|to|on|of|at) (?P<after>.+?))?{_END}"
-)
-_AFTER_ALL = pattern(
-    r"^(?:(?:actually|wait|oh|no),? )*(?:just )?(?:leave|keep) (?P<thing>.+?) (?P<state>on|off|open|shut|closed|locked|"
-    r"unlocked|alone|as (?:it is|they are|is))(?: (?:tonight|today|tomorrow|this|at|in|on)\b.*?)? (?:after all|"
-    r"instead)$"
-)
-_REVERSED = {
-    "on": {"off"}, "off": {"on"}, "open": {"close", "shut"}, "shut": {"open"}, "closed": {"open"},
-    "locked": {"unlock"}, "unlocked": {"lock"},
-}  # fmt: skip
-_REPEATED_ALARM = pattern(
-    rf"^{POLITE}(?P<days>(?:every|each|on|weekdays|weekends|daily)\b.*?),? (?:wake (?:me|us)(?: up)?|(?:set |i need |"
-    rf"i want )?an? alarm(?: goes off| rings)?) (?P<time>(?:at|for)\b.+?){_END}"
-)
-_ALARM_AT = pattern(
-    rf"^{POLITE}(?:(?:wake|get) (?:me|us) up|wake (?:me|us)|(?:set |i need |i want )?(?:an? |my )?alarm"
-    r"(?: (?:to )?(?:go off|"
-    rf"ring))?) (?P<time>(?:at|for|every|on)\b.+?){_END}"
-)
-_SEVERAL_TIMERS = pattern(
-    rf"^{POLITE}(?:(?:set|start|make|create|run|give me) )?(?:me )?(?:two|three|four|2|3|4|some|several)? ?timers"
-    rf"(?:,? please)?[,:]? (?:one )?(?P<each>.+)$"
-)
-_EACH_TIMER = pattern(
-    r"^(?:one )?(?:for |of )?(?P<length>.+?)(?: timer)? (?:for|called|named) (?:the |my )?(?P<name>[\w' ]{2,30})$"
-)
-_UNIT = pattern(r"\b(?:seconds?|minutes?|hours?|mins?|secs?)\b")
-_OWN_CALENDAR = pattern(r"\bmy schedule\b")
-_DROP = (
-    r"(?:(?:cancel|forget|never ?mind|scrap|skip|drop|call off|don't bother|do not bother)(?: about| with)?|"
-    r"i(?:'ve| have)? changed my mind about)"
-)
-_DO_NOT = pattern(
-    rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}(?:don't|do not|don’t|no need to|never mind about|"
-    rf"(?:you|we) (?:don't|do not) (?:need|have) to|you needn't|stop|no longer|no more|{_DROP}) "
-    rf"(?P<command>(?:to )?(?:{ACTIONS}|tell(?:ing)? me|let(?:ting)? me know|notify(?:ing)? me|remind(?:ing)? me|"
-    rf"{GERUND}|watch(?:ing)?)\b.+?)(?: any ?more| after all)?"
-    rf"{_END}"
-)
-_TELLING = pattern(
-    r"^(?:to )?(?:tell(?:ing)? me|let(?:ting)? me know|notify(?:ing)? me|remind(?:ing)? me|watch(?:ing)?(?: for)?)"
-    r"(?: when(?:ever)?| if| every time| to| about)? (?P<rest>.+)$"
-)
-# Never left to the model, which would do it: "cancel turning off the TV".
-_CANCEL_DOING = pattern(rf"^(?:(?:actually|wait|oh|no),? )*{POLITE}{_DROP} {GERUND}")
-# After something was set: "actually don't", "call it off", "on second thoughts leave the tv on".
-_TAKE_BACK = pattern(
-    r"^(?:(?:oh|no|wait|actually|hm+|sorry|well|ah|on second thoughts?|please|just|then)[, ]+)*(?:"
-    r"(?:don'?t|do not)(?: do (?:it|that)| bother(?: with (?:it|that))?)?|"
-    r"(?:never ?mind|forget|scrap|scratch|drop|cancel|undo|skip|strike)(?: about)?(?: (?:it|that))?|"
-    r"call (?:it|that) off|"
-    r"i(?:'ve| have)? changed my mind(?: about that)?|"
-    r"(?:leave|keep) (?P<left>it|them|that|(?:the|my|our) [\w' ]+?) (?:on|off|open|closed|shut|locked|unlocked|running|"
-    r"alone|be|as (?:it is|they are))|"
-    r"(?P<stays>it|they|that|(?:the|my|our) [\w' ]+?) (?:can|may|should|must)(?: just)? stay"
-    r"(?: (?:on|off|open|closed|shut|"
-    r"locked|unlocked|running))?)(?: (?:after all|then|please|instead|thanks|anyway|now|tonight|today))*$"
-)
-# Another time for something that is set: "push my alarm back to half eight", "make it an hour later".
-_MOVED = r"(?:moved|changed|shifted|pushed|brought|rescheduled|postponed|delayed|set)"
-_PASSIVE = pattern(rf"^(?:can|could|should|may) (?P<which>(?:the|my|our) .+?) be {_MOVED} (?P<rest>.+)$")
-_MOVE = pattern(
-    r"^(?:(?:oh|no|wait|actually|sorry|well|hey|so)[, ]+)*"
-    rf"{POLITE}(?:move|change|shift|push|bring|reschedule|make|put|postpone|delay|adjust|switch|set(?=.* instead\b)|"
-    r"i (?:want|need|'d like)(?=.* to be\b)) "
-    r"(?:(?P<which>(?:the|my|our|that|this) (?:.*? )??(?P<kind>alarm|reminder|wake[- ]up(?: call)?)s?)|it|that|this)"
-    r"(?P<rest> .+?)"
-    rf"(?: instead| rather)?{_END}"
-)
-_TIME_WORDS = frozenset({"to", "for", "until", "till", "at", "be"})
-_BY = pattern(
-    r"^(?P<back>(?:back|forwards?|up|on|out|off|ahead) )?(?:by )?(?P<length>.+?)(?P<later> later| earlier| sooner)?$"
-)
-_EARLIER = pattern(r"\b(?:forwards?|up|ahead|earlier|sooner)\b")
-_RINGING = pattern(r"\b(?:timers?|alarms?|reminders?)\b")
-_DAY = rf"(?:tomorrow|tonight|today|at|this|next|every|{'|'.join(WEEKDAYS)})"
-_PARTICLE = pattern(rf"^ (in|up|off|out|down|over|back|away|around)(?= {_DAY}\b)")
-_CUT = pattern(r"^['’]\w")
-_AND = pattern(r",? and (?:then |another |one )?|, ")
+from edgevox.home.rules import timer_forms as forms
 
 _NO_NAME = frozenset(
     {"the", "my", "our", "that", "this", "to", "for", "about", "of", "from", "me", "wake", "up", "call"}
@@ -235,9 +71,9 @@ class TimerRules(Hook):
         task, text = str(arguments.get("task") or ""), " ".join(run.text.split()).strip(" .!?")
         start = text.casefold().find(task.casefold())
         rest = text[start + len(task) :] if task and start >= 0 else ""
-        if particle := _PARTICLE.match(rest):  # "let the cat in tomorrow"
+        if particle := forms.PARTICLE.match(rest):  # "let the cat in tomorrow"
             task = f"{task} {particle[1]}"
-        elif _CUT.match(rest):
+        elif forms.CUT.match(rest):
             task = f"{task}{self._without_time(rest)}"
         else:
             return None
@@ -253,21 +89,21 @@ class TimerRules(Hook):
         return rest
 
     def _about_all(self, text: str) -> ToolCall | None:
-        if not (found := _ALL.match(text)):
+        if not (found := forms.ALL.match(text)):
             return None
         kind = found["kind"].casefold()
         return tool_call("cancel_all_timers") if kind == "timer" else tool_call("cancel_alarm", name=f"all {kind}s")
 
     def _several_timers(self, text: str) -> tuple[ToolCall, ...]:
         """ "Two timers: five minutes for the tea and eight for the eggs"."""
-        if not (found := _SEVERAL_TIMERS.match(text)):
+        if not (found := forms.SEVERAL_TIMERS.match(text)):
             return ()
-        parts = [_EACH_TIMER.match(part) for part in _AND.split(found["each"])]
-        units = [unit[0] for part in parts if part and (unit := _UNIT.search(part["length"]))]
+        parts = [forms.EACH_TIMER.match(part) for part in forms.AND.split(found["each"])]
+        units = [unit[0] for part in parts if part and (unit := forms.UNIT.search(part["length"]))]
         calls = []
         for part in parts:
             said = part["length"] if part else ""
-            length = self._length(said if _UNIT.search(said) else f"{said} {units[-1]}") if part and units else {}
+            length = self._length(said if forms.UNIT.search(said) else f"{said} {units[-1]}") if part and units else {}
             if not part or not length:
                 return ()
             calls.append(tool_call("start_timer", **length, name=part["name"]))
@@ -275,10 +111,10 @@ class TimerRules(Hook):
 
     def _about_named(self, text: str) -> ToolCall | None:
         """What is left of a timer that is called so, or to cancel what is no longer needed."""
-        for form in _LEFT:
+        for form in forms.LEFT:
             if (found := form.match(text)) and self._has_timer(found["name"]):
                 return tool_call("timer_status", name=found["name"])
-        if not (found := _NEVER_MIND.match(text)):
+        if not (found := forms.NEVER_MIND.match(text)):
             return None
         name, kind = found["before"] or found["after"] or "", found["kind"].casefold()
         if kind == "timer":
@@ -296,8 +132,8 @@ class TimerRules(Hook):
 
     def _repeated_alarm(self, text: str) -> ToolCall | None:
         """ "Every Tuesday and Thursday wake me at 5:30", of which the model takes the days for a name."""
-        found = _REPEATED_ALARM.match(text)
-        if not found and not (found := _ALARM_AT.match(text)):
+        found = forms.REPEATED_ALARM.match(text)
+        if not found and not (found := forms.ALARM_AT.match(text)):
             return None
         said = f"{found.groupdict().get('days') or ''} {found['time']}".strip()
         return tool_call("set_alarm", time=said) if parse_time(said, self._alarms.now()).repeat else None
@@ -306,7 +142,7 @@ class TimerRules(Hook):
 
     def _about_plans(self, text: str) -> ToolCall | None:
         """ "What is scheduled for tonight", "when does the TV go off", if something is."""
-        for form in (*_PLANS, _ANYTHING_PLANNED):
+        for form in (*forms.PLANS, forms.ANYTHING_PLANNED):
             if not (found := form.match(text)) or not self._scheduled.all():
                 continue
             about = found.groupdict().get("about") or ""
@@ -314,18 +150,18 @@ class TimerRules(Hook):
                 parse_time(about, self._alarms.now())
                 about = ""  # all that is scheduled has its time in the answer
             words = label_words(about)
-            if _RINGING.search(about) or (about and not words):
+            if forms.RINGING.search(about) or (about and not words):
                 continue  # "when does my alarm go off"
             if self._scheduled.matching(words):
                 return tool_call("alarm_status", name=f"schedules {about}".rstrip())
         return None
 
     def _about_schedules(self, text: str) -> ToolCall | None:
-        if _LIST.match(text):
+        if forms.LIST.match(text):
             return tool_call("alarm_status", name="schedules")
-        if found := _CANCEL_SCHEDULES.match(text):
+        if found := forms.CANCEL_SCHEDULES.match(text):
             wanted = label_words(found["name"] or found["thing"] or "")
-            if not wanted and _OWN_CALENDAR.search(text):
+            if not wanted and forms.OWN_CALENDAR.search(text):
                 return None
             if wanted and not self._scheduled.matching(wanted):
                 return None  # a calendar's: "cancel my schedule for tomorrow"
@@ -335,12 +171,12 @@ class TimerRules(Hook):
                 else f"schedule {found['name'] or found['thing'] or ''}".rstrip()
             )
             return tool_call("cancel_alarm", name=which) if self._scheduled.all() else None
-        if found := _DO_NOT.match(text):
+        if found := forms.DO_NOT.match(text):
             said = self._unwanted(found["command"])
-            if said and (self._scheduled.matching(label_words(said)) or _CANCEL_DOING.match(text)):
+            if said and (self._scheduled.matching(label_words(said)) or forms.CANCEL_DOING.match(text)):
                 return tool_call("cancel_alarm", name=f"schedule {said}")
-        if found := _AFTER_ALL.match(text):
-            against = _REVERSED.get(found["state"].casefold(), set())
+        if found := forms.AFTER_ALL.match(text):
+            against = forms.REVERSED.get(found["state"].casefold(), set())
             matching = self._scheduled.matching(label_words(found["thing"]))
             if any(not against or against & set(one.text.casefold().split()) for one in matching):
                 return tool_call("cancel_alarm", name=f"schedule {found['thing']}")
@@ -348,32 +184,32 @@ class TimerRules(Hook):
 
     def _unwanted(self, command: str) -> str:
         """What shall not be done, as the stored command says it."""
-        if telling := _TELLING.match(command):
+        if telling := forms.TELLING.match(command):
             return telling["rest"]
         return split_time(from_gerund(command) or command, self._alarms.now(), self._alarms.sun_times).command
 
     # --- the timer that was talked about
 
     def _about_it(self, text: str, last_calls: Sequence[ToolCall]) -> ToolCall | None:
-        if _CANCEL.match(text) and (call := self._cancel_last(last_calls)):
+        if forms.CANCEL.match(text) and (call := self._cancel_last(last_calls)):
             return call
-        if (said := _TAKE_BACK.match(text)) and self._is_about(said["left"] or said["stays"], last_calls):
+        if (said := forms.TAKE_BACK.match(text)) and self._is_about(said["left"] or said["stays"], last_calls):
             return self._cancel_last(last_calls)
         timer_id = self._timer_id(last_calls)
-        if found := _RENAME.match(text):
+        if found := forms.RENAME.match(text):
             which = label_words(found["which"] or "")
             named = [timer.id for timer in self._timers.all() if which and label_words(timer.called) == which]
             timer_id = named[0] if len(named) == 1 else timer_id
             return tool_call("start_timer", name=found["name"], **{TIMER_ID: timer_id}) if timer_id else None
         if not timer_id:
             return None
-        for forms, tool in ((_LONGER, "increase_timer"), (_SHORTER, "decrease_timer")):
-            for form in forms:
+        for tool, changes in (("increase_timer", forms.LONGER), ("decrease_timer", forms.SHORTER)):
+            for form in changes:
                 if (found := form.match(text)) and (length := self._length(found["length"])):
                     return tool_call(tool, **length, **{TIMER_ID: timer_id})
-        if _PAUSE.match(text):
+        if forms.PAUSE.match(text):
             return tool_call("pause_timer", **{TIMER_ID: timer_id})
-        return tool_call("unpause_timer", **{TIMER_ID: timer_id}) if _RESUME.match(text) else None
+        return tool_call("unpause_timer", **{TIMER_ID: timer_id}) if forms.RESUME.match(text) else None
 
     def _is_about(self, thing: str | None, last_calls: Sequence[ToolCall]) -> bool:
         """Whether what stays as it is belongs to the command that was just scheduled."""
@@ -388,20 +224,20 @@ class TimerRules(Hook):
 
     def _moved(self, text: str, last_calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
         """Replace an alarm, a reminder or a scheduled command by the same one at another time."""
-        if not (said := _MOVE.match(_PASSIVE.sub(r"move \g<which> \g<rest>", text))):
+        if not (said := forms.MOVE.match(forms.PASSIVE.sub(r"move \g<which> \g<rest>", text))):
             return ()
         words, now = said["rest"].split(), self._alarms.now()
         for start in range(-1, len(words)):
-            if start >= 0 and words[start].casefold() not in _TIME_WORDS:
+            if start >= 0 and words[start].casefold() not in forms.TIME_WORDS:
                 continue
             when = " ".join(words[start + 1 :])
             with suppress(HomeError):
                 if parse_time(when, now).has_time:
                     about = " ".join(words[: max(start, 0)])
                     return self._set_again(said, about, when, 0, last_calls)
-        by = _BY.match(said["rest"].strip())
+        by = forms.BY.match(said["rest"].strip())
         if by and (by["back"] or by["later"]) and (length := self._length(by["length"])):
-            seconds = -length["seconds"] if _EARLIER.search(said["rest"]) else length["seconds"]
+            seconds = -length["seconds"] if forms.EARLIER.search(said["rest"]) else length["seconds"]
             return self._set_again(said, "", "", seconds, last_calls)
         return ()
 
@@ -471,7 +307,7 @@ class TimerRules(Hook):
         return None
 
     def _length(self, said: str) -> dict[str, int]:
-        said = _MORE_MINUTES.sub(r"\g<amount> \g<unit>", said)
+        said = forms.MORE_MINUTES.sub(r"\g<amount> \g<unit>", said)
         try:
             seconds = parse_time(f"in {said}", self._alarms.now()).in_s
         except (InvalidTime, HomeError):

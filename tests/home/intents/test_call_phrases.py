@@ -8,6 +8,8 @@ import pytest
 
 from edgevox.core.types import ToolCall
 from edgevox.core.words import past_tense
+from edgevox.home.intents.call_phrases import call_phrase
+from edgevox.home.intents.catalogue import known_tools
 from tests.home.conftest import Bench
 
 
@@ -40,3 +42,8 @@ def test_a_call_that_was_made_is_phrased_in_the_past_tense() -> None:
     commands = ("Unlock front door", "Stop blinds", "Set fan to 40 percent", "Open garage door", "Dim 3 lights")
     done = ["Unlocked front door", "Stopped blinds", "Set fan to 40 percent", "Opened garage door", "Dimmed 3 lights"]
     assert [past_tense(command) for command in commands] == done
+
+
+def test_every_tool_says_what_it_does_with_a_verb(bench: Bench) -> None:
+    assert summary(bench, "timer_status", name="pasta") == "Check the pasta timer"
+    assert [tool for tool in known_tools() if not call_phrase(tool, {})] == []

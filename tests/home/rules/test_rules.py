@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from edgevox.agents import AgentResult, Agreement, LLMAgent
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
+from edgevox.home.entities import Entity
 from edgevox.home.intents.catalogue import catalogue, rule_catalogue
 from edgevox.home.references.effects import EffectLog
+from edgevox.home.rules import devices
 from edgevox.home.rules.hooks import assistant_hooks, corrected_call
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
@@ -303,3 +306,11 @@ async def test_a_door_that_is_secured_is_not_unlocked_for_an_off_said_before(ben
     talk = Talk(bench, "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in calls))
     await talk.say("tv off and secure the front door")
     assert (bench.state("media_player.tv"), bench.state("lock.front_door")) == ("off", "locked")
+
+
+async def test_stopping_what_flows_closes_its_valve_and_stops_no_movement(bench: Bench) -> None:
+    fountain = Entity("valve.fountain", "Fountain", "valve", "open")
+    house = replace(bench.home.house(), entities=(*bench.home.house().entities, fountain))
+    (closed,) = devices.parse("stop the fountain", house)
+    (stopped,) = devices.parse("stop closing the fountain", house)
+    assert (closed.name, stopped.name) == ("turn_off", "stop_moving")
