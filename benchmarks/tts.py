@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-import onnxruntime  # type: ignore[import-untyped]  # it ships no types
+import onnxruntime
 
 from benchmarks.hardware import describe
 from edgevox.config import TtsSettings

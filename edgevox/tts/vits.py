@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]  # it ships no types
+import onnxruntime
 from numpy.typing import NDArray
-from onnxruntime.capi import onnxruntime_pybind11_state as native  # type: ignore[import-untyped]  # likewise
+from onnxruntime.capi import onnxruntime_pybind11_state as native
 
 from edgevox.core.platform import file_of
 from edgevox.core.turn import CancelFlag

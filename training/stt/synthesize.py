@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-import onnxruntime  # type: ignore[import-untyped]  # it ships no types
+import onnxruntime
 from numpy.typing import NDArray
 
 RATE_HZ = 16_000

@@ -10,7 +10,7 @@ from tests.home.conftest import Bench
 from tests.home.rules.test_rules import Talk
 from tests.home.talk import written
 
-COMMANDS = (
+COMMANDS: tuple[tuple[str, str, dict[str, object], str], ...] = (
     ("turn off the hallway light", "turn_off", {"name": "hallway light"}, "light.hallway"),
     ("start the vacuum", "vacuum_start", {}, "vacuum.robot"),
     ("pause the tv", "media_pause", {"name": "tv"}, "media_player.tv"),
@@ -27,8 +27,10 @@ BEFORE = (
     "it is too early to", "stop trying to", "it's not time to", "better not", "how do i", "did you", "should i",
     "as long as nobody is there", "while i am away", "not yet but",
 )  # fmt: skip
-LIMITED = [(f"{command} {after}", *call) for command, *call in COMMANDS for after in AFTER] + [
-    (f"{before} {command}", *call) for command, *call in COMMANDS for before in BEFORE
+LIMITED = [
+    (text, tool, arguments, entity_id)
+    for command, tool, arguments, entity_id in COMMANDS
+    for text in (*(f"{command} {after}" for after in AFTER), *(f"{before} {command}" for before in BEFORE))
 ]
 
 
@@ -41,7 +43,7 @@ async def acts(text: str, tool: str, arguments: dict[str, object], entity_id: st
 
 
 async def test_no_limited_command_is_carried_out_as_if_it_were_plain() -> None:
-    assert [text for text, *call in LIMITED if await acts(text, *call)] == []  # type: ignore[misc]
+    assert [case[0] for case in LIMITED if await acts(*case)] == []
 
 
 @pytest.mark.parametrize(
