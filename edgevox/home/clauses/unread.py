@@ -111,6 +111,7 @@ _QUESTION = (
 _KINDS = {
     "question": pattern(rf"^(?:(?:so|and|hey|okay|ok|oh|please|well)[, ]+)*(?:{_QUESTION}){_END}"),
     "exception": pattern(rf"\b(?:{_EXCEPTS}){_END}"),
+    "share": pattern(rf"\b(?:half|some|a few|most|part|a couple|several|{NUMBER}) of (?:the|my|our|these|those|all)\b"),
     "condition": pattern(rf"(?<!\w)(?:{_CONDITIONS})\b"),
     "negation": pattern(rf"\b(?:{_NEGATIONS}){_END}"),
     "time": pattern(rf"\b(?:{_TIMES}){_END}"),

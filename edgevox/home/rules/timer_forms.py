@@ -30,7 +30,8 @@ RENAME = pattern(
 )
 ALL = pattern(
     rf"^{POLITE}(?:cancel|delete|remove|clear|erase|dismiss|get rid of|turn off|stop|kill) "
-    rf"(?:all|all of|every|every single|each of)(?: of)?(?: my| the| our)? (?P<kind>alarm|reminder|timer)s?{END}"
+    rf"(?:all|all of|every|every single|each of|any|any and all|any of)(?: of)?(?: my| the| our)? "
+    rf"(?P<kind>alarm|reminder|timer)s?(?: (?:that )?(?:i|we|you)(?:'ve| have)?(?: got)?(?: set)?(?: up)?)?{END}"
 )
 
 SCHEDULES = r"(?:schedules|scheduled (?:commands?|actions?|things?|tasks?)|watches)"

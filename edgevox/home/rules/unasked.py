@@ -1,8 +1,9 @@
 """Keeps the home as it is where a sentence forbids an act, or speaks of one without asking for it.
 
-"Never shut the pump off" is answered at once. A report ("the lights went off by themselves"), a supposition or a
-question about abilities goes to the model, whose calls that act are refused. A sentence that also asks for something
-("dim it, but don't turn it off") is left to the other hooks and the model.
+"Never shut the pump off" is answered at once, and so is half a sentence ("lower the volume by"). A report ("the lights
+went off by themselves"), a supposition or a question about abilities goes to the model, whose calls that act are
+refused. A sentence that also asks for something ("dim it, but don't turn it off") is left to the other hooks and the
+model.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from edgevox.home.grammar import ACTIONS, pattern
 from edgevox.home.intents.catalogue import known_tools
 
 LEFT = "All right, I'll leave it as it is."
+HALF = "I only got half of that. Please say it again."
 ASKS = "I left everything as it is; please tell me if I should change something."
 
 _MAX_CHARS = 200
@@ -120,9 +122,18 @@ _BLAMES = pattern(
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
 
 
+# "Lower the volume by" goes on; "what are you up to" does not.
+_UNFINISHED = pattern(
+    r"^(?!(?:(?:so|and|hey|okay|ok)[, ]+)*(?:what|who|where|which|when|why|how|tell me)\b)"
+    r".+ (?:by|to|the|and|or|my|our|of|than|with|from)$"
+)
+
+
 def answer_to(text: str) -> str:
-    """What to answer to a sentence that as a whole forbids an act, or ""."""
+    """What to answer to a sentence that as a whole forbids an act, or that breaks off; "" for any other."""
     words = _plain(text)
+    if _UNFINISHED.match(words):
+        return HALF
     if _NOT_WANTED.match(words):
         return ASKS
     if _NOTHING.match(words) and not (_OTHER_SENSE.search(words) or _AND_THEN.search(words)):
@@ -147,7 +158,7 @@ def is_spoken_of(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    words = " ".join(text.replace("’", "'").split()).strip(" .!?,")
+    words = " ".join(text.replace("’", "'").split()).strip(" .!?,…")
     return words if len(words) <= _MAX_CHARS else ""
 
 

@@ -96,3 +96,10 @@ def test_a_call_in_the_other_direction_is_noticed(
 ) -> None:
     call = tool_call(tool, name="hallway light", **arguments)
     assert wrong_direction(text, call, (bench.entity("light.hallway"),)) is is_wrong
+
+
+def test_a_share_of_several_things_is_not_all_of_them(bench: Bench) -> None:
+    lights = tuple(entity for entity in bench.home.house().entities if entity.domain == "light")
+    call = tool_call("turn_off", domain="light")
+    for text, limit in (("turn half of the lights off", "half of the lights off"), ("turn all of the lights off", "")):
+        assert unread_limit(text, bench.home.house(), call, lights) == limit

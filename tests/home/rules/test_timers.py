@@ -54,7 +54,7 @@ async def test_all_of_a_kind_are_cancelled(bench: Bench) -> None:
     for _ in range(2):
         bench.alarms.set_in("alarm", 60)
         bench.alarms.set_in("reminder", 90, label="call mum")
-    assert (await Talk(bench).say("delete all alarms")).reply == "Two alarms are cancelled."
+    assert (await Talk(bench).say("delete any alarms that I have set")).reply == "Two alarms are cancelled."
     assert (await Talk(bench).say("cancel all my reminders")).reply == "Two reminders are cancelled."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.home.rules.unasked import LEFT, NothingAsked, answer_to, is_spoken_of
+from edgevox.home.rules.unasked import HALF, LEFT, NothingAsked, answer_to, is_spoken_of
 from edgevox.testing import ScriptedModel
 from tests.home.conftest import Bench
 from tests.home.talk import written
@@ -116,3 +116,8 @@ def test_nothing_is_done_where_only_a_negation_is_said(text: str) -> None:
 
 def test_an_exception_beside_a_command_forbids_nothing() -> None:
     assert answer_to("leave the hallway light on, everything else off") == ""
+
+
+def test_half_a_sentence_is_asked_for_again() -> None:
+    assert {answer_to(text) for text in ("lower the volume by", "Set the thermostat to…", "turn on the")} == {HALF}
+    assert not any(answer_to(text) for text in ("what are you up to", "what is the lamp made of", "turn the lamp on"))
