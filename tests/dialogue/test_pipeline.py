@@ -58,14 +58,14 @@ async def test_an_engine_that_fails_closes_the_turn_and_the_next_one_works() -> 
 
 class FailsOnCue(ScriptedModel):
     def __init__(self) -> None:
-        super().__init__(())
+        super().__init__([EngineFailed("gone")])
         self.begun, self.cue = asyncio.Event(), asyncio.Event()
 
     async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
         self.begun.set()
         await self.cue.wait()
-        raise EngineFailed("gone")
-        yield  # a generator
+        async for reply in super().stream(request, cancel):
+            yield reply
 
 
 async def test_a_cancel_that_arrives_with_an_error_ends_the_task() -> None:
