@@ -3,6 +3,7 @@
 `python -m benchmarks.realtime`: one assistant with the default models, a client of /v1/voice and one of /v1/realtime,
 both at 24 kHz. They are asked the same, one after the other and each first in every other round, as fast as it is
 spoken. From the last voiced sample to the first audible sample of the answer, heard when its frame has arrived.
+With `--simulated`, the engines answer at once: what is left is the endpointing, the sockets and their adapters.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -43,18 +44,20 @@ from benchmarks.first_audio import (
 from benchmarks.hardware import describe
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings
-from edgevox.core.files import user_folders
+from edgevox.core.files import Folders, user_folders
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.types import Audio, to_pcm16
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, to_pcm16
 from edgevox.models import ModelStore, open_store
 from edgevox.server.app import create_app
 from edgevox.server.http.listener import http_listener
 from edgevox.server.http.tokens import Tokens
 from edgevox.tools.policy import Caller
+from tests.dialogue.sounds import voiced
+from tests.server.websocket.harness import OWNER, lobby
 
 BAR_S = 0.02
 RATE_HZ = 24_000
-_TOKEN = "token-of-the-benchmark"
+_TOKEN = OWNER
 _LOUDEST = 32_767
 
 
@@ -151,13 +154,18 @@ class RealtimeClient(Client):
 
 
 @asynccontextmanager
-async def clients_of(runtime: AssistantRuntime) -> AsyncIterator[tuple[Client, Client]]:
+async def served(runtime: AssistantRuntime) -> AsyncIterator[tuple[Client, Client]]:
     records: list[TurnMetrics] = []
     assistant = dataclasses.replace(runtime.assistant(), keep=records.append)
     app = create_app(assistant, ServerSettings(), Tokens({_TOKEN: Caller("benchmark", frozenset({"*"}))}))
+    async with http_listener(app, "127.0.0.1", 0) as url, clients_of(url, records) as clients:
+        yield clients
+
+
+@asynccontextmanager
+async def clients_of(url: str, records: list[TurnMetrics]) -> AsyncIterator[tuple[Client, Client]]:
     headers = {"Authorization": f"Bearer {_TOKEN}"}
     async with (
-        http_listener(app, "127.0.0.1", 0) as url,
         aiohttp.ClientSession(headers=headers) as session,
         session.ws_connect(f"{url}/v1/voice") as voice,
         session.ws_connect(f"{url}/v1/realtime") as realtime,
@@ -177,20 +185,35 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
     runtime = daemon_in(folder, store, args, AssistantRuntime)
     store.ensure(runtime.models.needed())
     runtime.models.prepare(print)
-    async with runtime, clients_of(runtime) as (voice, realtime):
-        for said, sound in await spoken(runtime, [WARM_UP]):  # everything is loaded and read once
-            await voice.ask(said, sound)
-            await realtime.ask(said, sound)
-        answers: dict[Client, list[Answered]] = {voice: [], realtime: []}
+    async with runtime, served(runtime) as clients:
         asked = (*QUESTIONS[: args.questions], *COMMANDS[: args.commands])
-        for number, (said, sound) in enumerate(await spoken(runtime, asked)):
-            for client in (voice, realtime) if number % 2 else (realtime, voice):
-                name = "voice" if client is voice else "realtime"
-                answers[client].append(tell(await client.ask(said, sound), name))
-                await asyncio.sleep(BREATH_S)
+        sounds = [*(await spoken(runtime, [WARM_UP])), *(await spoken(runtime, asked))]
+        return {"preset": runtime.preset.name, **await compare(*clients, sounds)}
+
+
+async def simulate(folder: Path, args: argparse.Namespace) -> dict[str, object]:
+    rounds = 1 + args.questions + args.commands
+    folders = Folders(folder / "config", folder / "state", folder / "models", folder / "run")
+    lines = ["It is noon here, and the sun is out."] * (2 * rounds)
+    sound = Audio(voiced(0.8), SAMPLE_RATE_HZ)
+    async with (
+        lobby(folders, lines, heard=["what time is it"], has_tools=False) as behind,
+        clients_of(behind.url, behind.records) as clients,
+    ):
+        return {"engines": "simulated", **await compare(*clients, [("what time is it", sound)] * rounds)}
+
+
+async def compare(voice: Client, realtime: Client, sounds: Sequence[tuple[str, Audio]]) -> dict[str, object]:
+    """Ask both clients; the first round does not count: everything is loaded and read once."""
+    answers: dict[Client, list[Answered]] = {voice: [], realtime: []}
+    for number, (said, sound) in enumerate(sounds):
+        for client in (voice, realtime) if number % 2 else (realtime, voice):
+            name = "voice" if client is voice else "realtime"
+            answered = tell(await client.ask(said, sound), name)
+            answers[client] += [answered] if number else []
+            await asyncio.sleep(BREATH_S)
     return {
         "hardware": describe(),
-        "preset": runtime.preset.name,
         "voice": figures(answers[voice]),
         "realtime": figures(answers[realtime]),
         "difference_of_medians_s": round(median_s(answers[realtime]) - median_s(answers[voice]), 3),
@@ -200,9 +223,13 @@ async def measure(folder: Path, store: ModelStore, args: argparse.Namespace) -> 
 def main() -> None:
     parser = arguments("First audio over the Realtime API and over the voice socket.", questions=7, commands=10)
     parser.add_argument("--preset", default="", help="another than the default one")
+    parser.add_argument("--simulated", action="store_true", help="engines that answer at once")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        result = asyncio.run(measure(Path(scratch), open_store(user_folders()), args))
+        if args.simulated:
+            result = asyncio.run(simulate(Path(scratch), args))
+        else:
+            result = asyncio.run(measure(Path(scratch), open_store(user_folders()), args))
     show(result, f"bar for the difference of the medians: {BAR_S} s", args.json)
 
 
