@@ -6,10 +6,11 @@ import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 
 from edgevox.home import Action, Area, Entity, Floor, House, ListItem
 from edgevox.home.backends.demo import entity_after
-from edgevox.home.entities import Calendar, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind, StateChange
 
 FLOORS = (
     Floor("cellar_floor", "Cellar", ("Basement",)),
@@ -97,6 +98,9 @@ class MemoryHome:
         return None
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:

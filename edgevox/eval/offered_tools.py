@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from edgevox.core.hooks import Hook
 from edgevox.core.types import JsonObject
 from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
-from edgevox.home.entities import Action, Calendar, Forecast, ForecastKind, ListItem
+from edgevox.home.entities import Action, Calendar, Forecast, ForecastKind, ListItem, StateChange
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.references.effects import EffectLog
@@ -107,6 +108,9 @@ class _UnchangedHome:
         """Announces nothing."""
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:

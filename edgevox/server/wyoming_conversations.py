@@ -133,7 +133,8 @@ class WyomingConversation:
             return Agreement(granted=False, why=_NO_SCOPE)
         if pending.level == "screen":
             return Agreement(granted=False, why="this needs more than a spoken yes")
-        self._answer = answer = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Agreement] = asyncio.get_running_loop().create_future()
+        self._answer = answer
         self._output.put_nowait(_Question(pending.question))
         try:
             async with asyncio.timeout(_ANSWER_WITHIN_S):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from edgevox.home import Action, Area, Entity, Floor, House, ListItem
 from edgevox.home.backends.demo import entity_after
-from edgevox.home.entities import Calendar, Entities, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Entities, Forecast, ForecastKind, StateChange
 from edgevox.tools.tool import Target
 
 FLOORS = (Floor("ground", "Ground Floor", ("Downstairs",)), Floor("upper", "Upper Floor", ("Upstairs",)))
@@ -145,6 +146,9 @@ class GuardedHome:
         self.done.append(message)
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
+        return ()
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from edgevox.core.state_file import StateFile
 from edgevox.core.types import ToolCall
 from edgevox.home import Action, Alarms, ConnectedHome, DemoHome, Entity, HomeError, House, ListItem, Timers, home_tools
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists, ItemLists, forget_items
-from edgevox.home.entities import Calendar, Forecast, ForecastKind
+from edgevox.home.entities import Calendar, Forecast, ForecastKind, StateChange
 from edgevox.tools import ToolExecutor, ToolRegistry
 from tests.home.conftest import NOW, Clock
 
@@ -52,6 +53,12 @@ class FakeHome:
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         self.asked.append(kind)
+        return ()
+
+    def room_of(self, origin_id: str) -> str:
+        return ""
+
+    async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
         return ()
 
     def calendars(self) -> tuple[Calendar, ...]:
