@@ -30,7 +30,7 @@ class MiniLmEngine:
     def load(self) -> None:
         """Load both; the model store has checked the files."""
         # Imported late: only the process of this engine loads them.
-        import onnxruntime  # type: ignore[import-untyped]
+        import onnxruntime
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
