@@ -14,7 +14,7 @@ from edgevox.core import events
 from edgevox.core.events import Publish, TurnSource
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import Turn
-from edgevox.core.types import Audio
+from edgevox.core.types import Audio, ToolCall
 from edgevox.dialogue.barge_in import SpokenSentence, spoken_prefix
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speculative import SpeculativeSpeech
@@ -328,6 +328,14 @@ class ReplyRunner:
         # Before the next prompt is prepared, which contains it.
         self._agent.truncate_reply(turn.id, spoken_part, finish_reason=self.cut_by(turn))
         return replace(result, spoken_prefix=spoken_part)
+
+    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+        """Make calls that were chosen on a screen, where their result is seen: nothing is spoken."""
+        stream = self._agent.stream(text, turn, source="screen", calls=calls)
+        async with aclosing(stream) as pieces:
+            *_text, result = [piece async for piece in pieces]
+        assert isinstance(result, AgentResult), "an agent's stream ends with its result"
+        return result
 
     async def say(self, text: str, turn: Turn, language: str = ENGLISH) -> str | None:
         """Speak a fixed reply; returns the spoken part, None if it was not interrupted."""
