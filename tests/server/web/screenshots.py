@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.server.web.browser import TOKEN, Household, Visitor, visiting
+from edgevox.server.web import static_files
+from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Household, Visitor, visiting
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
-DESKTOP, PHONE = (1280, 860), (390, 844)
+ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
 ASKED = (
     "Is the front door locked?",
     "Set the living room light to forty percent",
@@ -43,6 +44,7 @@ def main(folder: Path) -> None:
                 visitor.open(household.url)
                 visitor.until_connected()
                 take(visitor, folder)
+                draw_icon(visitor, household.url)
         finally:
             household.end()
 
@@ -77,6 +79,13 @@ def take(visitor: Visitor, folder: Path) -> None:
     keep(visitor, folder / "page-desktop-dark.png")
     show(visitor, "system")
     keep(visitor, folder / "page-desktop-system-dark.png")
+
+
+def draw_icon(visitor: Visitor, url: str) -> None:
+    """The icon for systems that read no SVG."""
+    visitor.size(192, 192)
+    visitor.open(f"{url}/page/icon.svg")
+    keep(visitor, ICON)
 
 
 def show(visitor: Visitor, view: str) -> None:
