@@ -82,6 +82,12 @@ class ReplyAgent(Protocol):
     def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str) -> None:
         """Replace the reply in the history by its spoken part."""
 
+    def describe(self, calls: Sequence[ToolCall]) -> str:
+        """Return what these calls do, in words."""
+
+    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+        """Make calls that were chosen on a screen; `text` says what they do."""
+
     async def warm_prefix(self, cancel: CancelFlag) -> None:
         """Evaluate the prompt up to the next question."""
 
@@ -161,11 +167,13 @@ class LLMAgent:
         answer_in: str | None = None,
         preview: OnPreview = lambda _text: None,
         is_doubted: bool = False,
+        calls: tuple[ToolCall, ...] = (),
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` in pieces, also between tool calls; the last item is the result.
 
         `answer_in` is the language code of the reply. `preview` receives the probable beginning of the reply before it
-        is certain. A text that `is_doubted` is confirmed with the person before any tool runs.
+        is certain. A text that `is_doubted` is confirmed with the person before any tool runs. `calls` were chosen on a
+        screen: they are made as they are, without the model, and `text` only says what they do.
 
         A cancelled turn keeps the text spoken so far; a failed turn, or one whose gate never opened, is not kept.
         """
@@ -175,7 +183,7 @@ class LLMAgent:
             Run(
                 self.name,
                 turn.id,
-                sentence,
+                "" if calls else sentence,  # the hooks would compare the calls with the words
                 self._client,
                 lambda: tuple(self._conversation.messages()),
                 turn.caller or self._tool_loop.caller,
@@ -188,7 +196,7 @@ class LLMAgent:
             preview,
         )
         self._prepared = None
-        async with aclosing(self._turn(state, turn, tool_choice)) as pieces:
+        async with aclosing(self._turn(state, turn, tool_choice, calls)) as pieces:
             async for piece in pieces:
                 self._publish_event(ReplyDelta(turn_id=turn.id, text=piece), turn)
                 yield piece
@@ -203,6 +211,17 @@ class LLMAgent:
                 )
             await self._hooks.run_end(state.run, state.reply)
         yield AgentResult(state.reply, tuple(state.run.calls), state.finish, tuple(state.results))
+
+    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+        """Make calls that were chosen on a screen, without the model; `text` only says what they do."""
+        async with aclosing(self.stream(text, turn, source="screen", calls=calls)) as pieces:
+            *_text, result = [piece async for piece in pieces]
+        assert isinstance(result, AgentResult), "a stream ends with its result"
+        return result
+
+    def describe(self, calls: Sequence[ToolCall]) -> str:
+        """What these calls do, in words: "Turn on kitchen light"."""
+        return ", ".join(self._executor.resolve(call).call.summary or call.name for call in calls)
 
     def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str = "interrupted") -> None:
         """Replace the last reply in the history by its spoken part, marked as incomplete."""
@@ -228,7 +247,9 @@ class LLMAgent:
 
     # --- one turn
 
-    async def _turn(self, state: TurnState, turn: Turn, choice: ToolChoice) -> AsyncGenerator[str, None]:
+    async def _turn(
+        self, state: TurnState, turn: Turn, choice: ToolChoice, chosen: tuple[ToolCall, ...]
+    ) -> AsyncGenerator[str, None]:
         """Yield the spoken text; complete `state` when done."""
         answers: list[str] = []
         unread: list[tuple[str | None, int]] = [(None, 0)]  # texts and how deep they are nested; None: the utterance
@@ -237,11 +258,13 @@ class LLMAgent:
                 part, depth = unread.pop(0)
                 if part is not None:
                     state.begin_part(part)
-                decision = await self._hooks.run_start(state.run)
+                decision = Calls(chosen) if chosen else await self._hooks.run_start(state.run)
                 if isinstance(decision, Parts) and depth < _MAX_NESTING:
                     unread[:0] = [(text, depth + 1) for text in decision.texts]
                     continue
                 answer = await self._start(decision, state, turn)
+                if chosen and answer is None:
+                    answer = Answer("")
                 while answer is None and not turn.cancel.is_set():
                     reply = Reply(self._model, state.call_numbers)
                     async with aclosing(self._generate(reply, state, turn, choice)) as pieces:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -250,7 +251,12 @@ class ToolLoop:
     async def _ask(self, pending: PendingConfirmation, name: str, turn: Turn) -> Agreement:
         self.publish(
             ConfirmationRequired(
-                turn_id=turn.id, token=pending.token, name=name, question=pending.question, level=pending.level
+                turn_id=turn.id,
+                token=pending.token,
+                name=name,
+                question=pending.question,
+                level=pending.level,
+                expires_in_s=max(0.0, round(pending.expires_s - time.monotonic(), 1)),
             )
         )
         agreement = await self.confirm(pending, turn)

@@ -17,7 +17,7 @@ from edgevox.core.turn import Caller
 
 EngineName: TypeAlias = Literal["stt", "llm", "tts"]
 EngineState: TypeAlias = Literal["starting", "ready", "restarting", "failed", "stopped"]
-TurnSource: TypeAlias = Literal["text", "voice", "api", "timer"]
+TurnSource: TypeAlias = Literal["text", "voice", "api", "timer", "screen"]
 TurnOutcome: TypeAlias = Literal["answered", "dropped", "interrupted", "cancelled", "failed"]
 SoundDevice: TypeAlias = Literal["microphone", "loudspeaker"]
 Attention: TypeAlias = Literal["asleep", "awake", "muted"]
@@ -158,6 +158,7 @@ class ConfirmationRequired(TurnEvent):
     name: str
     question: str
     level: str
+    expires_in_s: float = 0.0
 
 
 class ConfirmationDecided(TurnEvent):

@@ -16,7 +16,7 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag, Turn
-from edgevox.core.types import Audio, Transcript
+from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
@@ -54,6 +54,7 @@ class Pipeline:
     ) -> None:
         self.confirmation = confirmation or ConfirmationDialog()
         self.alarm_state = alarm_state
+        self._agent = agent
         self._preset = preset
         self._publish = publish
         self._transcriber = transcriber
@@ -108,6 +109,17 @@ class Pipeline:
             with self._open(turn, source, time.monotonic()) as is_ringing:
                 self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
                 return await self._reply(text, turn, source, is_ringing=is_ringing)
+
+    async def perform(self, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+        """Run a silent turn of calls that were chosen on a screen. Raises EdgevoxError after publishing TurnEnded."""
+        async with self._one_at_a_time:
+            await self._drop_speculative_reply()
+            with self._open(turn, "screen", time.monotonic()):
+                text = self._agent.describe(calls)
+                self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
+                result = await self._agent.perform(text, calls, turn)
+                self._end(turn, result.reply, None)
+                return result
 
     def act_on(self, text: str) -> bool:
         """Run `text` as a command to a ringing alarm or to the running turn; returns whether it is one."""

@@ -15,6 +15,7 @@ from edgevox.home.phrasing import brief
 
 Rgb: TypeAlias = tuple[int, int, int]
 
+_HEX = re.compile(r"#[0-9a-f]{6}")
 _KELVIN = re.compile(r"(\d{4,5}) ?k(?:elvin)?")
 _D65 = (0.3127, 0.3290)
 
@@ -30,7 +31,9 @@ class Colour:
 
 
 def find_colour(spoken: str) -> Colour:
-    """The colour of that name, however it is spaced. Raises HomeError for an unknown one."""
+    """The colour of that name, however it is spaced, or of a "#rrggbb". Raises HomeError for an unknown one."""
+    if _HEX.fullmatch(code := spoken.casefold().strip()):
+        return Colour(code, _rgb(int(code[1:], 16)), None, None)
     name = " ".join(spoken.casefold().replace("-", " ").split())
     if found := _KELVIN.fullmatch(name):
         kelvin = int(found[1])

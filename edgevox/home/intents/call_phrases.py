@@ -63,6 +63,15 @@ _ITEM_FORMS: Mapping[str, str] = {
     "shopping_list_complete_item": "tick off {} on {}",
     "list_remove_item": "remove {} from {}",
 }
+# Calls about the timer or alarm with an id, which nobody reads.
+_BY_ID: Mapping[str, str] = {
+    "cancel_timer": "cancel the timer",
+    "pause_timer": "pause the timer",
+    "unpause_timer": "resume the timer",
+    "increase_timer": "add {} to the timer",
+    "decrease_timer": "remove {} from the timer",
+    "cancel_alarm": "cancel what was set",
+}
 # What a step does, more and less.
 _STEPS: Mapping[str, tuple[str, str]] = {"light_set": ("brighten", "dim"), "set_position": ("open", "close")}
 
@@ -96,6 +105,8 @@ def call_phrase(
 
 
 def _other(tool: str, arguments: JsonObject, names: str) -> str:
+    if arguments.get("id") and tool in _BY_ID:
+        return _BY_ID[tool].format(_length(arguments))
     match tool:
         case "media_search_and_play":
             return f"play {brief(str(arguments.get('search_query', '')))} on {names}"

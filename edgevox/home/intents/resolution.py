@@ -120,7 +120,7 @@ def _targets(tool: str, arguments: JsonObject, entities: Entities) -> tuple[Targ
     """
     found: list[Target] = []
     for entity in entities:
-        if _is_safe_direction(tool, arguments, entity):
+        if _is_safe_direction(tool, arguments, entity) or _is_so_already(tool, arguments, entity):
             continue
         is_known = entity.acts_on is not None
         if not (is_known and entity.domain in ("scene", "script")):
@@ -154,6 +154,21 @@ def _is_safe_direction(tool: str, arguments: JsonObject, entity: Entity) -> bool
             return bool(arguments[STEP] <= 0)
         case "set_position", "cover" | "valve":
             return bool(arguments.get("position", 100) <= (entity.attributes.get("position") or 0))
+        case _:
+            return False
+
+
+def _is_so_already(tool: str, arguments: JsonObject, entity: Entity) -> bool:
+    """Whether a call would open or disarm what is open or disarmed: there is nothing to ask."""
+    match tool, entity.domain:
+        case "turn_off", "lock":
+            return entity.state == "unlocked"
+        case "turn_off", "alarm_control_panel":
+            return entity.state == "disarmed"
+        case "alarm_set_mode", _:
+            return entity.state == "disarmed"
+        case "turn_on", "cover" | "valve":
+            return entity.state == "open" and entity.attributes.get("position", 100) == 100
         case _:
             return False
 

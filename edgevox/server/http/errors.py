@@ -1,14 +1,16 @@
-"""API errors and exception handlers, in the formats of OpenAI, Anthropic and Ollama."""
+"""API errors and exception handlers, in the formats of OpenAI, Anthropic and Ollama; for a browser, a page."""
 
 from __future__ import annotations
 
+import html
 import logging
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from edgevox.core.errors import (
     AudioError,
@@ -35,6 +37,25 @@ _OPENAI_KINDS: Mapping[int, str] = {
     429: "rate_limit_error",
 }
 _ANTHROPIC_KINDS: Mapping[int, str] = {**_OPENAI_KINDS, 413: "request_too_large", 503: "overloaded_error"}
+
+
+# What a person does about an error that a browser shows; the name of the server is filled in.
+_WHAT_TO_DO_FIRST = (
+    "The page of the assistant is at <a href='/'>its start address</a>. On the machine of the assistant, "
+    "<code>edgevox open</code> opens it with a token."
+)
+_WHAT_TO_DO = {
+    "host_not_allowed": (
+        "The assistant does not answer under this name yet. On its machine, add the name to the settings file and "
+        "start the assistant again: <code>[server] allowed_hosts = [&quot;{host}&quot;]</code>"
+    ),
+    "origin_not_allowed": "A link on another site led here. Type the address instead, or open a bookmark of it.",
+}
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>EdgeVox</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>
+<body><h1>EdgeVox</h1><p>{what_to_do}</p><p><small>{message}</small></p></body></html>
+"""
 
 
 class ApiError(Exception):
@@ -75,13 +96,27 @@ class ApiError(Exception):
     def as_ollama(self) -> JsonObject:
         return {"error": self.message}
 
-    def response(self, path: str) -> JSONResponse:
-        """Return the response, in the format of the API that `path` belongs to."""
+    def response(self, path: str, headers: Headers | None = None) -> Response:
+        """Return the response: a page if the `headers` of the request are those of a browser that opens a URL.
+
+        Otherwise it has the format of the API that `path` belongs to.
+        """
+        if headers is not None and "text/html" in headers.get("accept", ""):
+            return self._page(headers.get("host", ""))
         if path.startswith(OLLAMA_PATH):
             body = self.as_ollama()
         else:
             body = self.as_anthropic() if path.startswith(ANTHROPIC_PATH) else self.as_openai()
         return JSONResponse(body, self.status, headers=self.headers)
+
+    def _page(self, host: str) -> Response:
+        what_to_do = _WHAT_TO_DO.get(self.code, _WHAT_TO_DO_FIRST).format(
+            host=html.escape(host.rpartition(":")[0] or host)
+        )
+        page = _PAGE.format(message=html.escape(self.message), what_to_do=what_to_do)
+        return HTMLResponse(
+            page, self.status, headers={**self.headers, "Content-Security-Policy": "default-src 'none'"}
+        )
 
 
 def invalid(message: str, param: str | None = None) -> ApiError:
@@ -119,7 +154,7 @@ async def _handle(request: Request, error: Exception) -> Response:
     path = request.url.path
     match error:
         case ApiError() | EdgevoxError():
-            return as_api_error(error).response(path)
+            return as_api_error(error).response(path, request.headers)
         case ClientDisconnect():
             return Response(status_code=499)
         case HTTPException(status_code=404):
@@ -131,7 +166,7 @@ async def _handle(request: Request, error: Exception) -> Response:
             shown = ApiError(error.status_code, "invalid_request", error.detail, headers=error.headers)
         case _:
             shown = ApiError(500, "internal_error", "this is a bug in EdgeVox")
-    return shown.response(path)
+    return shown.response(path, request.headers)
 
 
 HANDLERS: Mapping[Any, Any] = dict.fromkeys(

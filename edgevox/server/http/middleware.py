@@ -98,7 +98,7 @@ class RequestLimits:
             _check_length(headers, limit)
         except ApiError as error:
             if is_http:
-                await error.response(path)(scope, receive, send)
+                await error.response(path, headers)(scope, receive, send)
             else:
                 await send({"type": "websocket.close"})  # before accepting, this is a 403
             return

@@ -363,6 +363,12 @@ class RealtimeAgent:
         finally:
             self._items.end()
 
+    def describe(self, calls: Sequence[ToolCall]) -> str:
+        return self._own.describe(calls)
+
+    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+        return await self._own.perform(text, calls, turn)
+
     def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str) -> None:
         del finish_reason
         self._turns.cut(turn_id, spoken_prefix)

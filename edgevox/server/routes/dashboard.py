@@ -22,7 +22,8 @@ from edgevox.config.schema import Setting, sections
 from edgevox.core.errors import StateError
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
-from edgevox.home.entities import Entity, HomeError, House
+from edgevox.home.colours import find_colour
+from edgevox.home.entities import Entity, Home, HomeError, House
 from edgevox.home.phrasing import state_phrase
 from edgevox.server.assistant import DashboardData, DashboardTools
 from edgevox.server.http.errors import ApiError, invalid
@@ -35,10 +36,10 @@ from edgevox.tools.tool import Tool
 
 
 def hourly_medians(records: Sequence[TurnMetrics]) -> list[JsonObject]:
-    """Return median latencies by hour; hours without requests and alarms are left out."""
+    """Return median latencies by hour; hours without requests, alarms and calls made on a screen are left out."""
     hours: defaultdict[int, list[TurnMetrics]] = defaultdict(list)
     for record in records:
-        if record.source != "ring" and record.outcome != "dropped":
+        if record.source not in ("ring", "screen") and record.outcome != "dropped":
             hours[dt.datetime.fromisoformat(record.at).astimezone().hour].append(record)
     return [
         {
@@ -60,7 +61,9 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 
 
 _MOST_TURNS = 500
-_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code")
+_MOST_FOUND = 100
+_MAX_QUERY_CHARS = 100
+_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code", "calls")
 
 
 async def _healthz(server: ServerContext, _request: Request, _caller: Caller) -> Response:
@@ -127,7 +130,8 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
 
 async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     entries = await asyncio.to_thread(_toolbox(server).scheduled.entries)
-    return {"object": "list", "data": [fields_of(entry, "id", "kind", "due_s", "text", "when") for entry in entries]}
+    data = [fields_of(entry, "id", "kind", "due_s", "text", "when") for entry in entries]
+    return {"object": "list", "now_s": time.time(), "data": data}
 
 
 async def _cancel_entry(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
@@ -135,6 +139,20 @@ async def _cancel_entry(server: ServerContext, request: Request, _caller: Caller
     if not await asyncio.to_thread(_toolbox(server).scheduled.remove, [entry_id]):
         raise ApiError(404, "not_scheduled", "nothing with this id is set: it is over, or was cancelled")
     return {"id": entry_id, "cancelled": True}
+
+
+async def _lists(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    home = _toolbox(server).home
+    try:
+        lists = [entity for entity in home.house().entities if entity.domain == "todo"]
+        data = [{"id": one.id, "name": one.name, "items": await _items(home, one.id)} for one in lists]
+    except HomeError as error:
+        raise ApiError(503, error.code, error.message) from None
+    return {"object": "list", "data": data}
+
+
+async def _items(home: Home, list_id: str) -> list[JsonObject]:
+    return [fields_of(item, "text", "is_done") for item in await home.items(list_id)]
 
 
 async def _tool_stats(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
@@ -150,12 +168,33 @@ async def _turns(server: ServerContext, request: Request, _caller: Caller) -> Js
     from_s, until_s = (
         dt.datetime.combine(date, dt.time()).astimezone().timestamp() for date in (day, day + dt.timedelta(days=1))
     )
-    records = await asyncio.to_thread(dashboard.turns, from_s, until_s)
+    before = await asyncio.to_thread(dashboard.turns, 0.0, until_s)
+    records = [record for record in before if record.ended_s >= from_s]
+    earlier = max((record.at[:10] for record in before if record.ended_s < from_s), default=None)
     return {
         "day": day.isoformat(),
-        "data": [{**fields_of(record, *_TURN_FIELDS), **waterfall(record)} for record in records[-_MOST_TURNS:]],
+        "earlier": earlier,
+        "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
         "trend": hourly_medians(records),
     }
+
+
+async def _search_turns(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    words = request.query_params.get("words", "").casefold().split()
+    if not words or len(" ".join(words)) > _MAX_QUERY_CHARS:
+        raise invalid(f"words must have 1 to {_MAX_QUERY_CHARS} characters", "words")
+    records = await asyncio.to_thread(_dashboard(server).turns, 0.0, time.time())
+    found = [record for record in records if _contains(record, words)]
+    return {"object": "list", "data": [_turn_json(record) for record in found[-_MOST_FOUND:]]}
+
+
+def _contains(record: TurnMetrics, words: Sequence[str]) -> bool:
+    text = " ".join((record.heard, record.reply, *record.calls)).casefold()
+    return all(word in text for word in words)
+
+
+def _turn_json(record: TurnMetrics) -> JsonObject:
+    return {**fields_of(record, *_TURN_FIELDS), **waterfall(record)}
 
 
 def _dashboard(server: ServerContext) -> DashboardData:
@@ -191,7 +230,17 @@ def _entity_json(entity: Entity, house: House) -> JsonObject:
         "area": area.id if area else None,
         "phrase": state_phrase(entity),
         "attributes": dict(entity.attributes),
+        "color": _color_code(entity),
     }
+
+
+def _color_code(entity: Entity) -> str | None:
+    """Return the colour of a light as #rrggbb; None if it is not known."""
+    try:
+        rgb = find_colour(str(entity.attributes.get("color") or "")).rgb
+    except HomeError:
+        return None
+    return "#{:02x}{:02x}{:02x}".format(*rgb)
 
 
 def _tool_json(tool: Tool, counts: ToolCounts) -> JsonObject:
@@ -256,6 +305,7 @@ ROUTES = (
     _shown("/v1/home", "State of the home", _home, "read"),
     _shown("/v1/schedule", "Timers, alarms, reminders, schedules and watches", _schedule, "read"),
     ApiRoute("DELETE", "/v1/schedule/{id}", "Cancel one of them", _cancel_entry, "act", errors=(404,)),
+    _shown("/v1/lists", "Shopping and to-do lists with their items", _lists, "read"),
     _shown("/v1/tools/stats", "Tool statistics", _tool_stats, "read"),
     ApiRoute(
         "GET",
@@ -265,6 +315,15 @@ ROUTES = (
         HISTORY,
         errors=(400, 404),
         query={"day": {"type": "string", "format": "date"}},
+    ),
+    ApiRoute(
+        "GET",
+        "/v1/turns/search",
+        "Turns that contain these words",
+        _search_turns,
+        HISTORY,
+        errors=(400, 404),
+        query={"words": {"type": "string", "minLength": 1, "maxLength": _MAX_QUERY_CHARS}},
     ),
     _shown("/v1/settings", "Editable settings", _list_settings, "settings"),
     ApiRoute(

@@ -20,13 +20,15 @@ _TYPES = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
+    "png": "image/png",
+    "webmanifest": "application/manifest+json",
 }
 START = "index.html"
 
 # No foreign sources, no inline code, no framing, no form targets.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -35,6 +37,8 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=(), display-capture=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
+    # The service worker is one of the files, and serves the page at the root.
+    "Service-Worker-Allowed": "/",
     # Cached, but revalidated each time: the page must not be older than its server.
     "Cache-Control": "no-cache",
 }

@@ -87,6 +87,14 @@ class Typed(_Frame):
     text: str = Field(min_length=1, max_length=TEXT_CHARS)
 
 
+class Called(_Frame):
+    """A tool call that was chosen on a screen; policy, confirmation and log are those of a spoken command."""
+
+    type: Literal["call"]
+    name: str = Field(min_length=1, max_length=64)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
 class Answered(_Frame):
     """The answer to a confirmation."""
 
@@ -99,6 +107,12 @@ class Stop(_Frame):
     """Stop the reply."""
 
     type: Literal["stop"]
+
+
+class Snooze(_Frame):
+    """Let what rings ring again later."""
+
+    type: Literal["snooze"]
 
 
 class Played(_Frame):
@@ -122,7 +136,7 @@ class Ping(_Frame):
     id: Annotated[str, Field(max_length=64)] | int | None = None
 
 
-ClientFrame: TypeAlias = Hello | Typed | Answered | Stop | Played | AudioEnd | Ping
+ClientFrame: TypeAlias = Hello | Typed | Called | Answered | Stop | Snooze | Played | AudioEnd | Ping
 
 _FRAMES: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
 
@@ -158,7 +172,15 @@ _FRAMES_OF_EVENTS: Mapping[type[events.Event], tuple[str, ...]] = {
     events.ToolCallWritten: ("tool_call_delta", "turn_id", "call_id", "name", "arguments_delta"),
     events.ToolStarted: ("tool_call", "turn_id", "call_id", "name", "summary"),
     events.ToolFinished: ("tool_result", "turn_id", "call_id", "name", "code", "content", "summary"),
-    events.ConfirmationRequired: ("confirmation_required", "turn_id", "token", "name", "question", "level"),
+    events.ConfirmationRequired: (
+        "confirmation_required",
+        "turn_id",
+        "token",
+        "name",
+        "question",
+        "level",
+        "expires_in_s",
+    ),
     events.AnswerHeard: ("answer_heard", "turn_id", "token", "text", "answer"),
     events.ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
     events.InstantWordHeard: ("instant_word", "turn_id", "word"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +15,7 @@ from edgevox.agents.tool_loop import Agreement, Confirm
 from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import EngineChanged, Event, RingEnded, RingStarted, SpeechDropped
 from edgevox.core.turn import Turn, cancel_tasks
-from edgevox.core.types import JsonObject
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue import Pipeline
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
@@ -93,7 +94,7 @@ BURST_S = 5.0
 _SOUND_PER_S = 1.05
 _TEXTS_PER_S, _TEXTS_AT_ONCE = 50, 200
 _FRAMES_PER_S, _FRAMES_AT_ONCE = 400, 2_000
-_MOST_TYPED = 3
+_MOST_WAITING = 8
 
 
 class ClientSession:
@@ -133,7 +134,7 @@ class ClientSession:
             duplex=lambda: "half" if hello.hears_itself else "device",
             room=hello.room,
         )
-        self._typed: asyncio.Queue[str] = asyncio.Queue(_MOST_TYPED)
+        self._requests: asyncio.Queue[str | ToolCall] = asyncio.Queue(_MOST_WAITING)
         self._sound = TokenBucket(per_s=_SOUND_PER_S, burst=BURST_S)
         self._texts = TokenBucket(per_s=_TEXTS_PER_S, burst=_TEXTS_AT_ONCE)
         self._frames = TokenBucket(per_s=_FRAMES_PER_S, burst=_FRAMES_AT_ONCE)
@@ -152,7 +153,7 @@ class ClientSession:
                         self._read(incoming, loop.pipeline),
                         self._outbox.run(send),
                         loop.run() if self._factory.listens else stay_warm(loop.pipeline),
-                        self._answer_typed(loop.pipeline),
+                        self._answer_requests(loop.pipeline),
                         self._place.lost(),
                     )
                 finally:
@@ -212,10 +213,15 @@ class ClientSession:
                 raise protocol.invalid_frame("hello comes first, and once")
             case protocol.Typed(text=text):
                 self._type(text, pipeline)
+            case protocol.Called(name=name, arguments=arguments):
+                self._wait_for_turn(ToolCall(name, name, json.dumps(arguments)))
             case protocol.Answered():
                 self._confirm(frame, pipeline)
             case protocol.Stop():
                 pipeline.act_on("stop")
+            case protocol.Snooze():
+                if not pipeline.act_on_ring("snooze"):
+                    self._complain("not_ringing", "nothing rings")
             case protocol.Played(passage=passage, samples=samples):
                 if self._loudspeaker is None:
                     raise protocol.invalid_frame("nothing was sent that could be played")
@@ -231,10 +237,13 @@ class ClientSession:
         if not text.strip():
             self._complain("empty", "there is nothing in that text")
         elif not pipeline.act_on(text):
-            try:
-                self._typed.put_nowait(text.strip())
-            except asyncio.QueueFull:
-                self._complain("busy", f"{_MOST_TYPED} turns wait already")
+            self._wait_for_turn(text.strip())
+
+    def _wait_for_turn(self, request: str | ToolCall) -> None:
+        try:
+            self._requests.put_nowait(request)
+        except asyncio.QueueFull:
+            self._complain("busy", f"{_MOST_WAITING} turns wait already")
 
     def _confirm(self, answer: protocol.Answered, pipeline: Pipeline) -> None:
         question = pipeline.confirmation.open
@@ -251,11 +260,14 @@ class ClientSession:
         if not is_taken:
             self._complain("confirmation_not_found", "nothing waits for this answer: it came too late")
 
-    async def _answer_typed(self, pipeline: Pipeline) -> None:
+    async def _answer_requests(self, pipeline: Pipeline) -> None:
         while True:
-            text = await self._typed.get()
+            request = await self._requests.get()
             try:
-                await pipeline.answer(text, Turn())
+                if isinstance(request, ToolCall):
+                    await pipeline.perform((request,), Turn())
+                else:
+                    await pipeline.answer(request, Turn())
             except EdgevoxError:
                 continue  # the `done` frame reported the error
 

@@ -15,6 +15,7 @@ import urllib.request
 import wave
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.cli.command import home_environment
 
 BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
 TOKEN = "edgevox-token-of-the-visitor"
+DESKTOP, PHONE = (1280, 860), (390, 844)
 _LOOK_EVERY_S = 0.1
 _BEFORE_S, _BEHIND_S = 1, 10
 _NONE: Mapping[str, str] = {}
@@ -207,6 +209,13 @@ def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str
         yield Visitor(browser)
     finally:
         browser.quit()
+
+
+def axe(visitor: Visitor) -> list[Any]:
+    """The faults of what is in view. axe-core is evaluated by the driver, past the page's policy."""
+    visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found = visitor.does("return (await axe.run({ resultTypes: ['violations'] })).violations")
+    return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
 def _program(name: str) -> str:

@@ -10,10 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.server.web.browser import TOKEN, Household, Visitor, visiting
+from edgevox.server.web import static_files
+from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Household, Visitor, visiting
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
-DESKTOP, PHONE = (1280, 860), (390, 844)
+ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
 ASKED = (
     "Is the front door locked?",
     "Set the living room light to forty percent",
@@ -43,6 +44,7 @@ def main(folder: Path) -> None:
                 visitor.open(household.url)
                 visitor.until_connected()
                 take(visitor, folder)
+                draw_icon(visitor, household.url)
         finally:
             household.end()
 
@@ -52,6 +54,8 @@ def take(visitor: Visitor, folder: Path) -> None:
     visitor.colours("light")
     for words in ASKED:
         visitor.ask(words)
+    visitor.one('[data-thing="light.floor_lamp"] .tap').click()
+    visitor.answered(len(ASKED))
     before = len(visitor.turns())
     visitor.one("#microphone").click()
     visitor.until(lambda: len(visitor.turns()) > before)
@@ -72,11 +76,25 @@ def take(visitor: Visitor, folder: Path) -> None:
     visitor.answered(before + 1)
     show(visitor, "timing")
     keep(visitor, folder / "page-phone-timing-dark.png")
+    visitor.colours("light")
+    show(visitor, "plans")
+    visitor.one("#plan-form input[type=number]").send_keys("9")
+    visitor.one("#plan-form input[type=text]").send_keys("pasta\n")
+    visitor.one('[data-kind="timer"]')
+    keep(visitor, folder / "page-phone-plans-light.png")
+    visitor.colours("dark")
     visitor.size(*DESKTOP)
     show(visitor, "timing")
     keep(visitor, folder / "page-desktop-dark.png")
     show(visitor, "system")
     keep(visitor, folder / "page-desktop-system-dark.png")
+
+
+def draw_icon(visitor: Visitor, url: str) -> None:
+    """The icon for systems that read no SVG."""
+    visitor.size(192, 192)
+    visitor.open(f"{url}/page/icon.svg")
+    keep(visitor, ICON)
 
 
 def show(visitor: Visitor, view: str) -> None:

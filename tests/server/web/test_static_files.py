@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -42,8 +43,12 @@ class Markup(HTMLParser):
             self.inline.append(data)
 
 
+def texts() -> dict[str, str]:
+    return {name: bytes(file.body).decode() for name, file in page_files().items() if not name.endswith(".png")}
+
+
 def markup() -> Markup:
-    return Markup(bytes(page_files()[START].body).decode())
+    return Markup(texts()[START])
 
 
 async def test_the_page_needs_no_token_and_is_held_to_a_strict_policy() -> None:
@@ -82,6 +87,30 @@ async def test_another_page_cannot_take_its_parts() -> None:
     assert (await got("/page/main.js", **{"Sec-Fetch-Site": "cross-site"})).status == 403
 
 
+async def test_a_browser_that_opens_a_refused_address_gets_a_page_that_says_what_to_do() -> None:
+    async with (
+        served(talking(model([])), always_token=True) as url,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10), headers={"Accept": "text/html,*/*"}) as session,
+    ):
+        async with session.get(url, headers={"Host": "kitchen.local:8790"}) as refused:
+            assert (refused.status, refused.content_type) == (403, "text/html")
+            assert "allowed_hosts = [&quot;kitchen.local&quot;]" in await refused.text()
+        async with session.get(f"{url}/v1/home") as unknown:
+            assert (unknown.status, unknown.content_type) == (401, "text/html")
+            assert "edgevox open" in await unknown.text()
+
+
+def test_all_of_it_is_small() -> None:
+    assert sum(len(file.body) for file in page_files().values()) < 150_000
+
+
+def test_it_can_be_installed() -> None:
+    manifest = json.loads(texts()["manifest.webmanifest"])
+    assert manifest["display"] == "standalone"
+    sizes = {icon["sizes"] for icon in manifest["icons"] if icon["src"].removeprefix("/page/") in page_files()}
+    assert sizes == {"any", "192x192"}
+
+
 def test_nothing_is_inline() -> None:
     page = markup()
     assert page.inline == []
@@ -90,13 +119,13 @@ def test_nothing_is_inline() -> None:
 
 
 def test_nothing_comes_from_elsewhere() -> None:
-    for name, file in page_files().items():
-        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", bytes(file.body).decode(), flags=re.MULTILINE)) == [], name
+    for name, file in texts().items():
+        assert OUTSIDE.findall(re.sub(r"^\s*//.*$", "", file, flags=re.MULTILINE)) == [], name
 
 
 def test_every_part_that_is_named_is_there() -> None:
     known = page_files()
-    for name, file in known.items():
-        for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", bytes(file.body).decode()):
+    for name, file in texts().items():
+        for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", file):
             assert wanted in known, f"{name} wants {wanted}"
     assert re.findall(r"/page/", bytes(known[START].body).decode())

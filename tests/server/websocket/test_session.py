@@ -295,6 +295,38 @@ async def test_only_so_many_typed_turns_wait(folders: Folders) -> None:
     async with lobby(folders, [LONG, "a", "b", "c", "d"]) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="count")
         await client.until("audio_begin")
-        for number in range(4):
+        for number in range(9):
             await client.send("text", text=f"and {number}")
         assert (await client.until("error"))["code"] == "busy"
+
+
+async def test_a_call_chosen_on_a_screen_is_a_silent_turn_of_exactly_that_entity(folders: Folders) -> None:
+    async with lobby(folders) as behind, connected(behind.url) as client:
+        await client.send("call", name="light_set", arguments={"entity_ids": ["light.desk_lamp"], "color": "#3366ff"})
+        assert (await client.until("turn_begin"))["source"] == "screen"
+        done = await client.until("done", outcome="answered")
+        assert done["heard"] == "Set desk lamp to #3366ff"
+        assert behind.state("light.desk_lamp") == "on"
+        assert "audio_begin" not in client.kinds()
+        assert behind.model.requests == []
+
+
+async def test_a_call_asks_like_a_spoken_command_but_not_for_what_is_so_already(folders: Folders) -> None:
+    unlock = {"name": "turn_off", "arguments": {"entity_ids": ["lock.front_door"]}}
+    async with lobby(folders) as behind, connected(behind.url) as client:
+        await client.send("call", **unlock)
+        asked = await client.until("confirmation_required", may_answer=True)
+        assert 0 < asked["expires_in_s"] <= 30
+        assert behind.state("lock.front_door") == "locked"
+        await client.send("confirm", token=asked["token"], granted=True)
+        await client.until("done")
+        assert behind.state("lock.front_door") == "unlocked"
+        await client.send("call", **unlock)
+        await client.until("done")
+        assert client.kinds().count("confirmation_required") == 1
+
+
+async def test_snoozing_what_does_not_ring_is_said_to_have_no_effect(folders: Folders) -> None:
+    async with lobby(folders, has_tools=False) as behind, connected(behind.url) as client:
+        await client.send("snooze")
+        assert (await client.until("error"))["code"] == "not_ringing"

@@ -1,37 +1,54 @@
-// A confirmation with two buttons. The first answer counts, here or on another device.
+// A confirmation with two buttons. The first answer counts, here or on another device; none in time is a no.
 
-import { element } from "./element.js";
+import { button, element } from "./element.js";
+import { t } from "./texts.js";
 
 export class Confirmation {
-  // `answer(granted)` sends the answer.
-  constructor({ question, level, may_answer: mayAnswer }, answer) {
-    this.answer = answer;
+  /** `answer(granted)` sends the answer; `isHeard` if a spoken answer can come. */
+  constructor({ question, level, may_answer: mayAnswer, expires_in_s: seconds }, isHeard, answer) {
     this.words = element("p", { class: "question" }, question);
-    this.hint = element("p", { class: "hint" }, hint(level, mayAnswer));
-    this.buttons = element("div", { class: "answers", hidden: !mayAnswer }, this.button("Yes", true), this.button("No", false));
-    this.element = element("div", { class: "confirmation", role: "group", "aria-label": question }, this.words, this.buttons, this.hint);
+    this.hint = element("p", { class: "hint" }, hint(level, mayAnswer, isHeard));
+    this.left = element("p", { class: "hint", role: "timer", hidden: true });
+    const choose = (granted) => () => {
+      for (const one of this.buttons.children) one.disabled = true;
+      answer(granted);
+    };
+    this.no = button("no", choose(false), t("no"));
+    this.buttons = element("div", { class: "answers", hidden: !mayAnswer }, this.no, button("main yes", choose(true), t("yes")));
+    this.element = element("div", { class: "confirmation", role: "group", "aria-label": question }, this.words, this.buttons, this.hint, this.left);
+    // A spoken answer is awaited for a shorter time, from the end of the question on.
+    if (seconds > 0 && (!isHeard || level === "screen")) this.countDown(seconds);
   }
 
-  button(word, granted) {
-    const click = () => {
-      for (const button of this.buttons.children) button.disabled = true;
-      this.answer(granted);
+  countDown(seconds) {
+    const until = Date.now() + seconds * 1000;
+    const tick = () => {
+      this.left.textContent = t("noIn", { seconds: Math.max(0, Math.ceil((until - Date.now()) / 1000)) });
     };
-    return element("button", { type: "button", class: granted ? "main yes" : "no", click }, word);
+    this.left.hidden = false;
+    tick();
+    this.counting = setInterval(tick, 1000);
   }
 
   heard({ text, answer }) {
-    this.hint.textContent = answer === "unclear" ? `“${text}” is not a clear yes or no.` : `“${text}”`;
+    this.hint.textContent = answer === "unclear" ? t("unclear", { text }) : `“${text}”`;
   }
 
   decide({ granted, why }) {
+    this.close();
     this.element.dataset.granted = granted;
+    this.hint.textContent = t(granted ? "confirmed" : "refused", { why });
+  }
+
+  close() {
+    clearInterval(this.counting);
+    this.left.remove();
     this.buttons.remove();
-    this.hint.textContent = `${granted ? "Confirmed" : "Refused"}: ${why}`;
   }
 }
 
-function hint(level, mayAnswer) {
-  if (!mayAnswer) return "A user with permission to confirm must answer.";
-  return level === "screen" ? "A spoken yes is not enough for this." : "You can also say yes or no.";
+function hint(level, mayAnswer, isHeard) {
+  if (!mayAnswer) return t("otherMustAnswer");
+  if (level === "screen") return t("notByVoice");
+  return isHeard ? t("orAloud") : "";
 }

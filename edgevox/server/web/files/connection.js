@@ -1,8 +1,7 @@
 // Shows the state of the connection, and what to do about problems.
 
-import { byId } from "./element.js";
-
-const NO_TOKEN = "This page needs a token. On the machine of the assistant, edgevox open opens it with one.";
+import { button, byId } from "./element.js";
+import { t } from "./texts.js";
 
 export class Connection {
   // `on` has retry() and token(text).
@@ -16,8 +15,7 @@ export class Connection {
       this.form.hidden = true;
       on.token(byId("key-field").value.trim());
     });
-    this.retry = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "Connect again" });
-    this.retry.addEventListener("click", () => on.retry());
+    this.retry = button("link", () => on.retry(), t("connectAgain"));
   }
 
   show(status) {
@@ -25,10 +23,10 @@ export class Connection {
     this.place.dataset.kind = status.kind;
     switch (status.kind) {
       case "connecting":
-        this.say("Connecting …");
+        this.say(t("connecting"));
         break;
       case "open":
-        this.say("Connected");
+        this.say(t("connected"));
         break;
       case "waiting":
         this.countDown(status.seconds);
@@ -39,9 +37,9 @@ export class Connection {
     }
   }
 
-  askForToken(why = NO_TOKEN) {
+  askForToken(why = t("needToken")) {
     this.place.dataset.kind = "closed";
-    this.say("No token");
+    this.say(t("noToken"));
     this.why.textContent = why;
     this.form.hidden = false;
     byId("key-field").focus();
@@ -51,7 +49,7 @@ export class Connection {
     const until = Date.now() + seconds * 1000;
     const tick = () => {
       const left = Math.max(1, Math.ceil((until - Date.now()) / 1000));
-      this.say(`Not connected, trying again in ${left} s`);
+      this.say(t("waiting", { seconds: left }));
     };
     tick();
     this.counting = setInterval(tick, 1000);
@@ -59,11 +57,11 @@ export class Connection {
 
   closed({ code, reason }) {
     if (code === 4401 || code === 4403) {
-      this.askForToken(`${code === 4401 ? "The token is unknown." : "The token lacks the scope voice."} edgevox open opens the page with another.`);
+      this.askForToken(t(code === 4401 ? "unknownToken" : "lacksVoice"));
       return;
     }
-    this.say(code === 4409 ? "Another tab or phone replaced this connection " : `Closed: ${reason || code} `);
-    this.words.append(this.retry);
+    this.say(code === 4409 ? t("replaced") : t("closed", { reason: reason || code }));
+    this.words.append(" ", this.retry);
   }
 
   say(words) {

@@ -1,15 +1,19 @@
 // Shows the conversation: turns, provisional transcripts, and typed text that waits to be sent.
 
 import { byId, element } from "./element.js";
+import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 
 const MOST_TURNS = 100;
 const NEAR_END_PX = 120;
 
 export class Conversation {
-  // `confirm` has here(token, granted) and room(token, granted), which answer a question.
-  constructor(confirm) {
-    this.confirm = confirm;
+  /**
+   * `on.confirm` has here(token, granted) and room(token, granted), which answer a question; `on.isHeard()` says whether a
+   * spoken answer can come, `on.asked(card)` gets the card of a question, and `on.repeat(text)` asks once more.
+   */
+  constructor(on) {
+    this.on = on;
     this.scroller = byId("turns");
     this.list = byId("turn-list");
     this.partial = byId("partial");
@@ -23,6 +27,13 @@ export class Conversation {
     byId("welcome").hidden = true;
     this.queued.append(element("li", { class: "said partial" }, text));
     this.scroller.scrollTop = this.scroller.scrollHeight;
+  }
+
+  // The last typed text was not taken; returns it.
+  unqueue() {
+    const last = this.queued.lastElementChild;
+    last?.remove();
+    return last?.textContent ?? "";
   }
 
   // `place` is "here" for turns of this page, "room" for those at the assistant's own microphone.
@@ -55,8 +66,8 @@ export class Conversation {
         turn?.toolResult(frame);
         break;
       case "confirmation_required":
-        turn?.question(frame);
-        this.announce(`${frame.question} Yes or no?`);
+        if (turn) this.on.asked(turn.question(frame, this.on.isHeard()));
+        this.announce(t("yesOrNo", { question: frame.question }));
         break;
       case "answer_heard":
         turn?.answer(frame);
@@ -76,7 +87,7 @@ export class Conversation {
 
   begin({ turn_id: id, source }, place) {
     byId("welcome").hidden = true;
-    const turn = new Turn(source, place, this.confirm[place]);
+    const turn = new Turn(source, place, { confirm: this.on.confirm[place], repeat: this.on.repeat });
     if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);
@@ -96,7 +107,7 @@ export class Conversation {
   final(turn, frame) {
     this.guess("");
     turn?.transcript(frame);
-    if (turn?.element.dataset.source === "voice") this.announce(`You said: ${frame.text}`);
+    if (turn?.element.dataset.source === "voice") this.announce(t("youSaid", { text: frame.text }));
   }
 
   // Whole sentences for screen readers: single words would be read one by one.

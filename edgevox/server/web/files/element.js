@@ -11,8 +11,22 @@ export function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
+export function button(kind, click, ...children) {
+  return element("button", { type: "button", class: kind, click }, ...children);
+}
+
+// A field with a label that only screen readers have.
+export function field(label, attributes) {
+  return element("input", { ...attributes, "aria-label": label, placeholder: label });
+}
+
 export function byId(id) {
   return document.getElementById(id);
+}
+
+export function showNote(node, words) {
+  if (node.textContent !== words) node.textContent = words;
+  node.hidden = words === "";
 }
 
 function filled(node, attributes, children) {

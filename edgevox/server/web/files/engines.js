@@ -2,8 +2,9 @@
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";
+import { known, t } from "./texts.js";
 
-const NAMES = { stt: "Ear", llm: "Mind", tts: "Voice" };
+const ORDER = ["stt", "llm", "tts"];
 const LOOK_EVERY_MS = 10_000;
 
 export class Engines {
@@ -26,7 +27,7 @@ export class Engines {
 
   rest() {
     clearInterval(this.timer);
-    for (const engine of Object.values(this.engines)) engine.state = "not known";
+    for (const engine of Object.values(this.engines)) engine.state = t("unknownState");
     this.draw();
   }
 
@@ -36,7 +37,7 @@ export class Engines {
       this.engines = this.status.engines;
       this.draw();
     } catch (error) {
-      if (error instanceof Refused) this.facts.replaceChildren(element("dt", {}, "status"), element("dd", {}, error.message));
+      if (error instanceof Refused) this.facts.replaceChildren(element("dt", {}, t("fact.status")), element("dd", {}, error.message));
     }
   }
 
@@ -45,27 +46,26 @@ export class Engines {
     this.draw();
   }
 
-  // Facts about this browser: { "microphone": "16 kHz", … }.
+  // Facts about this browser: { microphone: "16 kHz", … }.
   tell(facts) {
     Object.assign(this.browser, facts);
     this.draw();
   }
 
   draw() {
-    const order = Object.keys(NAMES);
-    const engines = Object.entries(this.engines).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+    const engines = Object.entries(this.engines).toSorted(([one], [other]) => ORDER.indexOf(one) - ORDER.indexOf(other));
     const items = engines.map(([name, { state, detail, restarts }]) => {
-      const more = [detail, restarts ? `restarted ${restarts} ${restarts === 1 ? "time" : "times"}` : ""].filter(Boolean).join(", ");
+      const more = [detail, restarts ? t("restarts", { count: restarts }) : ""].filter(Boolean).join(", ");
       return element(
         "li",
         { "data-engine": name, "data-state": state },
         element("span", { class: "dot" }),
-        element("span", { class: "name" }, NAMES[name] ?? name, element("span", { class: "about" }, name)),
+        element("span", { class: "name" }, known(`engine.${name}`) ? t(`engine.${name}`) : name, element("span", { class: "about" }, name)),
         element("span", { class: "phrase" }, more ? `${state} (${more})` : state),
       );
     });
     this.list.replaceChildren(...items);
-    this.facts.replaceChildren(...Object.entries(this.rows()).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+    this.facts.replaceChildren(...Object.entries(this.rows()).flatMap(([name, value]) => [element("dt", {}, t(`fact.${name}`)), element("dd", {}, value)]));
   }
 
   rows() {
@@ -76,7 +76,7 @@ export class Engines {
       model: preset,
       version,
       running: duration(up),
-      "voice clients": `${voice.clients} of ${voice.max_clients}`,
+      clients: t("clientsOf", { clients: voice.clients, most: voice.max_clients }),
       ...this.browser,
     };
   }
@@ -85,5 +85,5 @@ export class Engines {
 function duration(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : t("days", { count: Math.round(seconds / 86_400) });
 }

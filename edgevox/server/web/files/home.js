@@ -1,23 +1,24 @@
 // Shows the areas and entities of the home; polls while the view is visible.
 
-import { byId, element } from "./element.js";
-import { iconOf } from "./icons.js";
+import { byId, element, showNote } from "./element.js";
 import { Refused } from "./server.js";
+import { known, t } from "./texts.js";
+import { Thing } from "./thing.js";
 
 const LOOK_EVERY_MS = 2_000;
-const NEWS_MS = 2_500; // as long as its animation
-const ELSEWHERE = { id: null, name: "Elsewhere" };
-const AT_REST = new Set(["off", "closed", "locked", "idle", "docked", "disarmed", "standby", "unavailable", "unknown", "never"]);
-const WITHOUT_REST = new Set(["sensor", "weather", "scene", "todo", "button", "event"]);
 
 export class Home {
-  constructor(server) {
+  /** `act(tool, arguments)` makes a tool call. */
+  constructor(server, act) {
     this.server = server;
+    this.act = act;
     this.rooms = byId("rooms");
     this.note = byId("home-note");
+    this.search = byId("home-search");
+    this.search.addEventListener("input", () => this.filter());
     this.shown = new Map();
     this.layout = "";
-    this.scheduleWords = "[]";
+    this.about = "";
   }
 
   watch() {
@@ -35,102 +36,62 @@ export class Home {
   async refresh() {
     try {
       this.show(await this.server.get("/v1/home"));
-      this.showSchedule(await this.server.get("/v1/schedule"));
     } catch (error) {
-      if (error instanceof Refused) this.say(error.status === 404 ? "The assistant has no home here." : error.message);
+      if (error instanceof Refused) showNote(this.note, error.status === 404 ? t("noHome") : error.message);
     }
   }
 
   show({ areas, things, problem, kind }) {
-    this.say(problem || (kind === "demo" ? "A home to try things in. edgevox home setup connects yours." : ""));
+    this.about = problem || (kind === "demo" ? t("demoHome") : "");
     const layout = things.map((thing) => `${thing.area}/${thing.id}/${thing.name}`).join();
     if (layout !== this.layout) this.build(areas, things);
     this.layout = layout;
-    for (const thing of things) this.update(thing);
-  }
-
-  // Timers, alarms, reminders, schedules and watches, each with a button that cancels it.
-  showSchedule({ data }) {
-    const words = JSON.stringify(data);
-    if (words === this.scheduleWords) return;
-    this.scheduleWords = words;
-    byId("schedule").hidden = data.length === 0;
-    byId("schedule-list").replaceChildren(...data.map((entry) => this.scheduled(entry)));
-  }
-
-  scheduled({ id, kind, text, when }) {
-    const button = element("button", { type: "button", "aria-label": `Cancel: ${text || kind}` }, "Cancel");
-    button.addEventListener("click", async () => {
-      await this.server.delete(`/v1/schedule/${id}`).catch((error) => this.say(error.message));
-      await this.refresh();
-    });
-    return element(
-      "li",
-      { class: "thing", "data-scheduled": id },
-      element("span", { class: "name" }, kind === "watch" ? when : text || kind),
-      element("span", { class: "phrase" }, kind === "watch" ? "" : when),
-      button,
-    );
+    for (const thing of things) this.shown.get(thing.id).update(thing);
+    this.filter();
   }
 
   build(areas, things) {
     this.shown.clear();
-    const places = [...areas, ELSEWHERE].map((area) => [area, things.filter((thing) => (thing.area ?? null) === area.id)]);
-    const cards = places.filter(([, inside]) => inside.length > 0).map(([area, inside]) => this.room(area, inside));
-    this.rooms.replaceChildren(...cards);
+    const labels = labelsOf(things, areas);
+    const places = [...areas, { id: null, name: t("elsewhere") }].map((area) => [area, things.filter((thing) => (thing.area ?? null) === area.id)]);
+    this.rooms.replaceChildren(...places.filter(([, inside]) => inside.length > 0).map(([area, inside]) => this.room(area, inside, labels)));
   }
 
-  room(area, things) {
+  room(area, things, labels) {
     const items = things.map((thing) => {
-      const item = element("li", { "data-thing": thing.id });
-      this.shown.set(thing.id, { item, words: null });
-      return item;
+      const act = (tool, values) => this.act(tool, { ...values, entity_ids: [thing.id] });
+      const item = new Thing(thing, labels.get(thing.id), act);
+      this.shown.set(thing.id, item);
+      return item.element;
     });
-    return element("section", { class: "room card" }, element("h3", {}, area.name), element("ul", {}, ...items));
+    return element("section", { class: "room card", "data-area": area.name.toLowerCase() }, element("h3", {}, area.name), element("ul", {}, ...items));
   }
 
-  update(thing) {
-    const entry = this.shown.get(thing.id);
-    const words = inWords(thing);
-    if (entry.words === words) return;
-    const isNews = entry.words !== null;
-    entry.words = words;
-    entry.item.className = isActive(thing) ? "thing active" : "thing";
-    entry.item.dataset.state = thing.state;
-    entry.item.replaceChildren(
-      iconOf(thing),
-      element("span", { class: "name" }, thing.name),
-      element("span", { class: "phrase" }, words),
-    );
-    if (!isNews) return;
-    entry.item.classList.add("changed");
-    setTimeout(() => entry.item.classList.remove("changed"), NEWS_MS);
-  }
-
-  say(words) {
-    this.note.textContent = words;
-    this.note.hidden = words === "";
+  // Shows what has all words of the search in its name, its kind, its state or the name of its room.
+  filter() {
+    const words = this.search.value.toLowerCase().split(" ").filter(Boolean);
+    for (const { element: item, searched } of this.shown.values()) {
+      const text = `${searched} ${item.closest(".room").dataset.area}`;
+      item.hidden = !words.every((word) => text.includes(word));
+    }
+    for (const room of this.rooms.children) room.hidden = room.querySelector("li:not([hidden])") === null;
+    const isNone = words.length > 0 && this.rooms.querySelector(".room:not([hidden])") === null;
+    showNote(this.note, isNone ? t("nothingLike") : this.about);
   }
 }
 
-function isActive(thing) {
-  return !AT_REST.has(thing.state) && !WITHOUT_REST.has(thing.domain);
-}
-
-// The state as text, with its most important figure.
-function inWords({ domain, state, phrase, attributes }) {
-  const figure = { light: percent(attributes.brightness), fan: percent(attributes.percentage), climate: degrees(attributes) }[domain];
-  if (figure && state !== "off") return `${phrase} · ${figure}`;
-  if (domain === "cover" && attributes.position > 0 && attributes.position < 100) return `${attributes.position} % open`;
-  if (domain === "weather" && degrees(attributes)) return `${phrase} · ${degrees(attributes)}`;
-  if (domain === "todo") return state === "1" ? "1 item" : `${state} items`;
-  return domain === "scene" ? "" : phrase;
-}
-
-function percent(value) {
-  return value > 0 && value < 100 ? `${value} %` : "";
-}
-
-function degrees({ temperature, unit }) {
-  return typeof temperature === "number" ? `${temperature} ${unit ?? "°"}` : "";
+// The name of each entity; one that several have gets its kind ("Front Door lock"), its room, or its id.
+function labelsOf(things, areas) {
+  const labels = new Map(things.map((thing) => [thing.id, thing.name]));
+  for (const more of [
+    ({ domain }) => (known(`kind.${domain}`) ? t(`kind.${domain}`) : domain.replaceAll("_", " ")),
+    ({ area }) => `(${areas.find((one) => one.id === area)?.name ?? t("elsewhere")})`,
+    ({ id }) => `(${id})`,
+  ]) {
+    const counts = Map.groupBy(things, ({ id }) => labels.get(id).toLowerCase());
+    for (const same of counts.values()) {
+      if (same.length > 1) for (const thing of same) labels.set(thing.id, `${labels.get(thing.id)} ${more(thing)}`);
+    }
+  }
+  return labels;
 }

@@ -1,41 +1,39 @@
 // Entry point of the page: creates and connects its parts.
 
+import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
-import { byId, element } from "./element.js";
+import { button, byId, showNote } from "./element.js";
 import { Engines } from "./engines.js";
+import { History } from "./history.js";
 import { Home } from "./home.js";
 import { icon } from "./icons.js";
 import { Loudspeaker } from "./loudspeaker.js";
 import { Microphone } from "./microphone.js";
+import { Plans } from "./plans.js";
+import { Ring } from "./ring.js";
 import { Room } from "./room.js";
 import { Server } from "./server.js";
 import { Settings } from "./settings.js";
 import { VoiceSocket } from "./socket.js";
+import { t, translatePage } from "./texts.js";
 import { Timing } from "./timing.js";
 import { forgetToken, keepToken, takeToken } from "./token.js";
 import { Tools } from "./tools.js";
 import { Views } from "./views.js";
 
-const EXAMPLES = ["Turn on the kitchen light", "Is the front door locked?", "Set a timer for five minutes", "What is the weather like?"];
-const STATES = {
-  offline: "Not connected",
-  listening: "Ready",
-  hearing: "Hearing you …",
-  understanding: "Understanding …",
-  thinking: "Thinking …",
-  acting: "Doing it …",
-  asking: "Yes or no?",
-  speaking: "Speaking …",
-};
 const BUSY = new Set(["understanding", "thinking", "acting", "asking", "speaking"]);
+const NOT_TAKEN = new Set(["busy", "empty"]);
 
+translatePage();
 const server = new Server(takeToken());
-const home = new Home(server);
+const home = new Home(server, act);
+const plans = new Plans(server, act);
 const timing = new Timing(server);
 const tools = new Tools(server);
 const engines = new Engines(server);
 const settings = new Settings(server);
+const views = new Views();
 let played_s = 0;
 let rateHz = 0;
 let mayConfirm = false;
@@ -45,7 +43,7 @@ const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
   socket.send({ type: "played", passage, samples });
   if (isPlayed) {
     played_s += samples / rateHz;
-    engines.tell({ "played here": `${played_s.toFixed(1)} s` });
+    engines.tell({ played: `${played_s.toFixed(1)} s` });
   }
 });
 const microphone = new Microphone({
@@ -53,12 +51,27 @@ const microphone = new Microphone({
   level: (level) => byId("microphone").style.setProperty("--level", Math.min(1, level * 6).toFixed(2)),
   gone: () => {
     void talk();
-    notice("The microphone was disconnected.");
+    notice(t("microphoneGone"));
   },
 });
+const composer = new Composer((text) => void send(text));
 const conversation = new Conversation({
-  here: (token, granted) => socket.send({ type: "confirm", token, granted }),
-  room: (token, granted) => server.post(`/v1/confirmations/${token}`, { granted }).catch((error) => notice(error.message)),
+  confirm: {
+    here: (token, granted) => socket.send({ type: "confirm", token, granted }),
+    room: (token, granted) => server.post(`/v1/confirmations/${token}`, { granted }).catch((error) => notice(error.message)),
+  },
+  isHeard: () => microphone.isOn,
+  asked,
+  repeat: (text) => void send(text),
+});
+const history = new History(server, {
+  isShown: (id) => conversation.turns.has(id),
+  repeat: (text) => void send(text),
+  said: (texts) => composer.addEarlier(texts),
+});
+const ring = new Ring(loudspeaker, {
+  stop: () => socket.send({ type: "stop" }),
+  snooze: () => socket.send({ type: "snooze" }),
 });
 const room = new Room(server, (frame) => {
   conversation.take({ ...frame, may_answer: mayConfirm }, "room");
@@ -111,10 +124,12 @@ function take(frame) {
       engines.take(frame);
       break;
     case "ring":
-      notice(frame.is_ringing ? frame.text : "");
+      ring.take(frame);
+      void plans.refresh();
       break;
     case "error":
       notice(frame.message);
+      if (NOT_TAKEN.has(frame.code)) composer.giveBack(conversation.unqueue());
       break;
   }
 }
@@ -123,14 +138,14 @@ function greet(hello) {
   notice("");
   showState("listening");
   byId("microphone").disabled = !hello.listens;
-  byId("microphone").title = hello.listens ? "" : "This server has no speech recognition";
+  byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
   void room.listen();
-  void Promise.all([home.watch(), engines.watch(), timing.refresh(), tools.refresh(), settings.refresh()]);
+  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), settings.refresh()]);
 }
 
 function refresh() {
-  void Promise.all([home.refresh(), timing.refresh(), tools.refresh()]);
+  void Promise.all([home.refresh(), plans.refresh(), timing.refresh(), tools.refresh()]);
 }
 
 function changed(status) {
@@ -140,28 +155,38 @@ function changed(status) {
   showState("offline");
   loudspeaker.stop(0); // passages are numbered anew on the next connection
   conversation.abandon();
-  room.rest();
-  home.rest();
-  engines.rest();
+  for (const part of [room, home, plans, engines, ring]) part.rest();
 }
 
 function showState(state) {
   byId("state").dataset.state = state;
-  const words = state === "listening" && microphone.isOn ? "Listening" : STATES[state];
-  byId("state-words").textContent = words ?? state;
+  byId("state-words").textContent = t(`state.${state === "listening" && microphone.isOn ? "microphone" : state}`);
   byId("stop").hidden = !BUSY.has(state);
 }
 
 function notice(words) {
-  byId("notice").textContent = words;
-  byId("notice").hidden = words === "";
+  showNote(byId("notice"), words);
+}
+
+// Makes a tool call, as a turn of this page.
+function act(name, given) {
+  notice("");
+  if (!socket.send({ type: "call", name, arguments: given })) notice(t("notSent"));
+}
+
+// A question is shown where it is seen, and the safe answer has the focus unless somebody types.
+function asked(card) {
+  if (!views.isShown("talk")) byId("asked").append(card.element);
+  if (composer.isEmpty) card.no.focus();
 }
 
 async function send(text) {
-  if (!text) return;
   await loudspeaker.wake();
   if (socket.send({ type: "text", text })) conversation.queue(text);
-  else notice("Not connected: it was not sent.");
+  else {
+    notice(t("notSent"));
+    composer.giveBack(text);
+  }
 }
 
 async function talk() {
@@ -183,28 +208,19 @@ async function talk() {
   }
   isChanging = false;
   byId("microphone").setAttribute("aria-pressed", `${microphone.isOn}`);
-  engines.tell({ microphone: microphone.isOn ? "on, 16 kHz" : "off" });
+  engines.tell({ microphone: t(microphone.isOn ? "microphoneOn" : "off") });
   showState(byId("state").dataset.state);
 }
 
-new Views();
 byId("microphone").append(icon("microphone"));
 byId("microphone").addEventListener("click", () => void talk());
 byId("stop").addEventListener("click", () => socket.send({ type: "stop" }));
-byId("sound").addEventListener("click", ({ currentTarget: button }) => {
+byId("sound").addEventListener("click", ({ currentTarget }) => {
   const isOn = loudspeaker.volume === 0;
   loudspeaker.setVolume(isOn ? 1 : 0);
-  button.textContent = isOn ? "Sound on" : "Sound off";
+  currentTarget.textContent = t(isOn ? "soundOn" : "soundOff");
 });
-byId("composer").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const field = byId("words");
-  void send(field.value.trim());
-  field.value = "";
-});
-byId("examples").append(
-  ...EXAMPLES.map((words) => element("button", { type: "button", class: "example", click: () => void send(words) }, words)),
-);
+byId("examples").append(...[1, 2, 3, 4].map((number) => button("example", () => void send(t(`example${number}`)), t(`example${number}`))));
 addEventListener("hashchange", () => {
   const token = takeToken();
   if (token === server.token) return;
@@ -212,6 +228,7 @@ addEventListener("hashchange", () => {
   socket.connect();
 });
 
+void navigator.serviceWorker?.register("/page/service-worker.js", { scope: "/" }).catch(() => {}); // it works without
 await loudspeaker.load();
 if (server.token) socket.connect();
 else connection.askForToken();

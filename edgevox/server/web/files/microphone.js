@@ -1,5 +1,7 @@
 // The browser's microphone as frames for the socket. The browser does echo cancellation, noise suppression and gain.
 
+import { t } from "./texts.js";
+
 const WANTED = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 export class Microphone {
@@ -15,8 +17,8 @@ export class Microphone {
 
   // The reason why no microphone can be used; "" if one may be there.
   static trouble() {
-    if (!isSecureContext) return "This browser allows the microphone only on https or localhost. You can type.";
-    if (!navigator.mediaDevices?.getUserMedia) return "This browser does not offer a microphone to pages. You can type.";
+    if (!isSecureContext) return t("microphoneInsecure");
+    if (!navigator.mediaDevices?.getUserMedia) return t("microphoneMissing");
     return "";
   }
 
@@ -50,10 +52,10 @@ export class Microphone {
 function describe(error) {
   switch (error.name) {
     case "NotAllowedError":
-      return "The browser blocks the microphone: allow it beside the address, then try again.";
+      return t("microphoneBlocked");
     case "NotFoundError":
-      return "There is no microphone here. You can type.";
+      return t("microphoneNone");
     default:
-      return `The microphone cannot be used: ${error.message}`;
+      return t("microphoneFailed", { why: error.message });
   }
 }

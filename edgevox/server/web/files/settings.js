@@ -2,8 +2,7 @@
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";
-
-const IN_FORCE = { soon: "Saved. It takes effect in a moment.", restart: "Saved. It takes effect at the next start." };
+import { t } from "./texts.js";
 
 export class Settings {
   constructor(server) {
@@ -38,7 +37,7 @@ export class Settings {
       return element("details", { class: "section" }, element("summary", {}, table, " ", about), ...fields.map((field) => field.element));
     });
     this.result = element("p", { class: "result", role: "status" });
-    this.button = element("button", { type: "submit", class: "main", disabled: true }, "Save");
+    this.button = element("button", { type: "submit", class: "main", disabled: true }, t("save"));
     this.form.replaceChildren(...groups, element("div", { class: "save row" }, this.button, this.result));
   }
 
@@ -49,7 +48,7 @@ export class Settings {
   note() {
     const count = this.changed().length;
     this.button.disabled = count === 0;
-    this.result.textContent = count === 0 ? "" : `${count} changed`;
+    this.result.textContent = count === 0 ? "" : t("changed", { count });
   }
 
   async save() {
@@ -59,9 +58,9 @@ export class Settings {
       const { in_force: when } = await this.server.patch("/v1/settings", wanted);
       for (const field of this.changed()) field.accept();
       this.note();
-      this.result.textContent = IN_FORCE[when] ?? "Saved.";
+      this.result.textContent = t(when === "soon" ? "savedSoon" : "savedRestart");
     } catch (error) {
-      this.result.textContent = error instanceof Refused ? error.message : "The assistant does not answer.";
+      this.result.textContent = error instanceof Refused ? error.message : t("noAnswer");
     }
   }
 }

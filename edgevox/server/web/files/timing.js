@@ -2,6 +2,7 @@
 
 import { byId } from "./element.js";
 import { Refused } from "./server.js";
+import { t } from "./texts.js";
 import { trend } from "./trend.js";
 import { waterfall } from "./waterfall.js";
 
@@ -20,7 +21,7 @@ export class Timing {
   async refresh() {
     try {
       const { data } = await this.server.get("/v1/turns");
-      this.records = data.filter((one) => one.source !== "ring");
+      this.records = data.filter((one) => !["ring", "screen"].includes(one.source));
       this.record ??= this.records.at(-1) ?? null;
       this.draw();
     } catch (error) {
@@ -37,7 +38,7 @@ export class Timing {
     const width = Math.floor(this.place.clientWidth);
     if (width === 0) return; // it is not in view
     if (this.record !== null) {
-      this.title.textContent = this.record.heard ? `“${this.record.heard}”` : "The last turn";
+      this.title.textContent = this.record.heard ? `“${this.record.heard}”` : t("lastTurn");
       this.place.replaceChildren(waterfall(this.record, width));
     }
     if (this.records.length > 0) this.day.replaceChildren(trend(this.records, width));

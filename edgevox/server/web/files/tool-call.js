@@ -1,6 +1,7 @@
-// One tool call: what it does in words, its result, and behind a disclosure the call itself.
+// One tool call: what it does in words, and behind a disclosure the call itself with its result.
 
 import { element } from "./element.js";
+import { t } from "./texts.js";
 import { milliseconds } from "./waterfall.js";
 
 export class ToolCall {
@@ -8,14 +9,14 @@ export class ToolCall {
     this.name = name;
     this.written = "";
     this.summary = element("span", { class: "summary" }, "…");
+    this.took = element("span", { class: "took" });
     this.shown = element("span", { class: "arguments" });
-    this.result = element("p", { class: "result" }, "…");
+    this.result = element("p", { class: "result" });
     this.element = element(
       "div",
       { class: "call", "data-state": "written" },
-      element("p", { class: "called" }, this.summary),
-      this.result,
-      element("details", { class: "raw" }, element("summary", {}, "call"), element("code", {}, name), " ", this.shown),
+      element("p", { class: "called" }, this.summary, this.took),
+      element("details", { class: "raw" }, element("summary", {}, t("rawCall")), element("code", {}, name), " ", this.shown, this.result),
     );
   }
 
@@ -38,8 +39,8 @@ export class ToolCall {
     const isRefused = code === "tool_denied" || code === "token_scope_insufficient";
     this.element.dataset.state = isRefused ? "refused" : isError ? "failed" : "done";
     this.summary.textContent = summary || this.name;
-    const took = element("span", { class: "took" }, isRefused ? "refused" : milliseconds(ms));
-    this.result.replaceChildren(element("span", { class: "content" }, plain(content)), " ", took);
+    this.took.textContent = isRefused ? t("refusedCall") : milliseconds(ms);
+    this.result.textContent = plain(content);
   }
 }
 

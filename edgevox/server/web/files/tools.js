@@ -2,6 +2,7 @@
 
 import { byId, element } from "./element.js";
 import { Refused } from "./server.js";
+import { t } from "./texts.js";
 import { milliseconds } from "./waterfall.js";
 
 const SHOWN_FIRST = 8;
@@ -23,7 +24,7 @@ export class Tools {
 
   show({ data, not_offered: absent }) {
     const rows = data.toSorted((one, other) => other.chosen - one.chosen || other.offered - one.offered);
-    const heads = ["tool", "offered", "chosen", "refused", "failed", "time"].map((word) => element("th", { scope: "col" }, word));
+    const heads = ["tool", "offered", "chosen", "refused", "failed", "time"].map((word) => element("th", { scope: "col" }, t(`column.${word}`)));
     const shown = this.isWhole ? rows : rows.slice(0, SHOWN_FIRST);
     this.place.replaceChildren(
       element("table", { class: "tools" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...shown.map(row))),
@@ -37,7 +38,7 @@ export class Tools {
       this.isWhole = !this.isWhole;
       void this.refresh();
     };
-    const words = this.isWhole ? "Only the most used" : `All ${count} tools`;
+    const words = this.isWhole ? t("mostUsed") : t("allTools", { count });
     return element("button", { type: "button", class: "link", "aria-expanded": `${this.isWhole}`, click }, words);
   }
 }
@@ -53,5 +54,5 @@ function leftOut(absent) {
   const names = Object.entries(absent);
   if (names.length === 0) return "";
   const items = names.map(([name, why]) => element("li", {}, element("code", {}, name), ` ${why}`));
-  return element("details", {}, element("summary", {}, `${names.length} not offered`), element("ul", { class: "plain" }, ...items));
+  return element("details", {}, element("summary", {}, t("notOffered", { count: names.length })), element("ul", { class: "plain" }, ...items));
 }

@@ -1,6 +1,7 @@
 // Latencies of the day: time to first sound of each turn, and the median of each hour.
 
 import { element, svg } from "./element.js";
+import { t } from "./texts.js";
 import { firstSoundMs, milliseconds } from "./waterfall.js";
 
 const HEIGHT = 150;
@@ -19,7 +20,7 @@ export function waitMs(record) {
 
 export function trend(records, width) {
   const turns = records.filter((one) => one.outcome === "answered" || one.outcome === "interrupted");
-  if (turns.length === 0) return element("p", { class: "note" }, "Nothing was answered today yet.");
+  if (turns.length === 0) return element("p", { class: "note" }, t("nothingAnswered"));
   const points = turns.map((one) => ({ hour: hourOf(one.at), ms: waitMs(one), said: one.heard }));
   const words = summary(points, records.length - turns.length);
   return element("figure", {}, drawing(points, width, words), element("figcaption", {}, words), table(byHour(points)));
@@ -52,20 +53,20 @@ function level(ms, y, width) {
 
 function summary(points, others) {
   const waits = points.map((point) => point.ms);
-  const turns = points.length === 1 ? "One turn was" : `${points.length} turns were`;
-  const rest = others > 0 ? ` ${others} came to nothing.` : "";
-  return `${turns} answered, the first sound after ${milliseconds(median(waits))} in the middle and ${milliseconds(Math.max(...waits))} at most.${rest}`;
+  const values = { count: points.length, middle: milliseconds(median(waits)), most: milliseconds(Math.max(...waits)) };
+  const rest = others > 0 ? ` ${t("cameToNothing", { count: others })}` : "";
+  return t(points.length === 1 ? "oneTurn" : "turnsOfDay", values) + rest;
 }
 
 function table(rows) {
   const cells = rows.map(({ hour, count, median: middle }) =>
     element("tr", {}, element("th", { scope: "row" }, `${hour}:00`), element("td", {}, `${count}`), element("td", {}, milliseconds(middle))),
   );
-  const head = element("tr", {}, ...["hour", "turns", "middle"].map((word) => element("th", { scope: "col" }, word)));
+  const head = element("tr", {}, ...["hour", "turns", "middle"].map((word) => element("th", { scope: "col" }, t(word))));
   return element(
     "details",
     {},
-    element("summary", {}, "As a table"),
+    element("summary", {}, t("asTable")),
     element("table", {}, element("thead", {}, head), element("tbody", {}, ...cells)),
   );
 }

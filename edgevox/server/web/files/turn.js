@@ -1,29 +1,33 @@
 // Shows one turn: transcript, tool calls, reply and latency.
 
 import { Confirmation } from "./confirmation.js";
-import { element } from "./element.js";
+import { button, element } from "./element.js";
+import { t } from "./texts.js";
 import { ToolCall } from "./tool-call.js";
 import { firstSoundMs, milliseconds, waterfall } from "./waterfall.js";
 
 const PADDING_PX = 16;
-const ENDS = { interrupted: "interrupted", cancelled: "stopped", dropped: "nothing was said" };
+const CUT = new Set(["interrupted", "cancelled", "dropped"]);
 
 export class Turn {
-  // `confirm(token, granted)` answers a question; `place` is "here" or "room".
-  constructor(source, place, confirm) {
-    this.confirm = confirm;
+  /** `place` is "here", "room" or "past". `on` has confirm(token, granted), which answers a question, and repeat(text). */
+  constructor(source, place, on) {
+    this.on = on;
+    this.heard = "";
     this.said = element("p", { class: "said" }, "…");
     this.work = element("div", { class: "work" });
     this.reply = element("p", { class: "reply", hidden: true });
     this.foot = element("p", { class: "foot" });
-    this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, this.said, this.work, this.reply, this.foot);
+    const from = place === "room" ? element("p", { class: "from" }, t("inRoom")) : null;
+    this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, from, this.said, this.work, this.reply, this.foot);
     this.calls = new Map();
     this.questions = new Map();
+    this.isRefused = false;
   }
 
   transcript({ text, dropped }) {
     this.heard = text;
-    this.said.textContent = text || `(nothing was understood${dropped ? `: ${dropped}` : ""})`;
+    this.said.textContent = text || (dropped ? t("nothingUnderstoodWhy", { why: dropped }) : t("nothingUnderstood"));
     this.said.classList.toggle("nothing", text === "");
   }
 
@@ -53,8 +57,8 @@ export class Turn {
     return this.calls.get(id);
   }
 
-  question(frame) {
-    const question = new Confirmation(frame, (granted) => this.confirm(frame.token, granted));
+  question(frame, isHeard) {
+    const question = new Confirmation(frame, isHeard, (granted) => this.on.confirm(frame.token, granted));
     this.questions.set(frame.token, question);
     this.work.append(question.element);
     return question;
@@ -65,11 +69,15 @@ export class Turn {
   }
 
   decided(frame) {
-    this.questions.get(frame.token)?.decide(frame);
+    const question = this.questions.get(frame.token);
+    if (question === undefined) return;
+    this.isRefused = !frame.granted;
+    this.work.append(question.element); // it may have been shown elsewhere
+    question.decide(frame);
   }
 
   instant({ word }) {
-    this.work.append(element("p", { class: "instant" }, `“${word}” acts at once`));
+    this.work.append(element("p", { class: "instant" }, t("actsAtOnce", { word })));
   }
 
   done(frame) {
@@ -82,22 +90,48 @@ export class Turn {
     this.foot.replaceChildren(...this.footnotes(frame));
   }
 
+  // A turn of the past, from its record.
+  recall(record) {
+    this.transcript({ text: record.heard });
+    this.said.hidden = record.heard === "";
+    this.work.append(...record.calls.map((summary) => element("p", { class: "call summary", "data-state": "done" }, summary)));
+    this.done({ ...record, waterfall: record });
+    const time = new Date(record.at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+    this.foot.prepend(element("time", { datetime: record.at }, time));
+  }
+
   footnotes({ outcome, waterfall: record }) {
     const notes = [];
-    if (ENDS[outcome]) notes.push(element("span", {}, ENDS[outcome]));
+    if (CUT.has(outcome)) notes.push(element("span", {}, t(outcome)));
     if (record) {
       const sound = firstSoundMs(record);
-      const words = sound === null ? milliseconds(record.total_ms) : `${milliseconds(sound)} to the first sound`;
-      const click = ({ currentTarget: button }) => this.toggleTiming(record, button);
-      notes.push(element("button", { type: "button", class: "link", "aria-expanded": "false", click }, words));
+      const words = sound === null ? milliseconds(record.total_ms) : t("firstSound", { time: milliseconds(sound) });
+      const timing = button("link", () => this.toggleTiming(record, timing), words);
+      timing.setAttribute("aria-expanded", "false");
+      notes.push(timing);
     }
+    if (navigator.clipboard && this.reply.textContent) notes.push(this.copyButton());
+    const isTyped = ["text", "voice"].includes(this.element.dataset.source) && this.heard !== "";
+    if (isTyped && (this.isRefused || outcome === "failed")) notes.push(button("link", () => this.on.repeat(this.heard), t("repeat")));
     return notes;
   }
 
+  copyButton() {
+    const copy = button(
+      "link",
+      async () => {
+        await navigator.clipboard.writeText([this.heard, this.reply.textContent].filter(Boolean).join("\n"));
+        copy.textContent = t("copied");
+      },
+      t("copy"),
+    );
+    return copy;
+  }
+
   // Toggles the latency chart below the answer.
-  toggleTiming(record, button) {
+  toggleTiming(record, toggle) {
     const isShown = this.timing !== undefined;
-    button.setAttribute("aria-expanded", `${!isShown}`);
+    toggle.setAttribute("aria-expanded", `${!isShown}`);
     if (isShown) this.timing.remove();
     this.timing = isShown ? undefined : element("div", { class: "card" });
     if (isShown) return;
@@ -110,8 +144,12 @@ export class Turn {
   abandon() {
     if (!this.element.hasAttribute("aria-busy")) return;
     this.element.removeAttribute("aria-busy");
-    this.foot.textContent = "the connection was lost";
-    for (const question of this.questions.values()) question.buttons.remove();
+    for (const question of this.questions.values()) {
+      question.close();
+      this.work.append(question.element);
+    }
+    this.foot.replaceChildren(element("span", {}, t("lost")));
+    if (this.heard) this.foot.append(button("link", () => this.on.repeat(this.heard), t("repeat")));
   }
 }
 

@@ -17,6 +17,10 @@ export class Views {
     this.mark();
   }
 
+  isShown(view) {
+    return WIDE.matches || document.body.dataset.view === view;
+  }
+
   show(view) {
     document.body.dataset.view = view;
     this.mark();

@@ -1,15 +1,8 @@
 // Latency waterfall of one turn: a bar per stage.
 
 import { element, svg } from "./element.js";
+import { known, t } from "./texts.js";
 
-const WORDS = {
-  endpoint: "pause",
-  transcribe: "transcribe",
-  first_token: "first word",
-  generate: "write",
-  first_audio: "make sound",
-  speak: "speak",
-};
 const ROW = 26;
 const BAR = 12;
 const LABEL = 92;
@@ -41,18 +34,21 @@ export function waterfall(record, width) {
 
 function summary(record, stages) {
   const parts = stages.map((stage) => `${words(stage.name)} ${milliseconds(stage.end_ms - stage.start_ms)}`);
-  return `${parts.join(", ")}; in all ${milliseconds(record.total_ms)}`;
+  return t("inAllTook", { parts: parts.join(", "), time: milliseconds(record.total_ms) });
 }
 
 function caption(record) {
   const sound = firstSoundMs(record);
-  const first = sound === null ? "" : `First sound after ${milliseconds(sound)}. `;
-  const early = record.transcribed_early_ms > 0 ? `${milliseconds(record.transcribed_early_ms)} of transcribing in the pause. ` : "";
-  return `${first}${early}${record.generated_tokens} tokens written, ${record.prompt_tokens} read, ${record.cached_tokens} of them known.`;
+  const early = record.transcribed_early_ms;
+  return [
+    sound === null ? "" : t("captionSound", { time: milliseconds(sound) }),
+    early > 0 ? t("captionEarly", { time: milliseconds(early) }) : "",
+    t("captionTokens", { written: record.generated_tokens, read: record.prompt_tokens, known: record.cached_tokens }),
+  ].join(" ").trim();
 }
 
 function words(name) {
-  return WORDS[name] ?? name.replaceAll("_", " ");
+  return known(`stage.${name}`) ? t(`stage.${name}`) : name.replaceAll("_", " ");
 }
 
 function scale(ms, total, width) {
@@ -77,7 +73,7 @@ function total(record, row, width) {
   return svg(
     "g",
     { class: "total" },
-    svg("text", { x: LABEL - 12, y: middle, class: "label" }, "in all"),
+    svg("text", { x: LABEL - 12, y: middle, class: "label" }, t("inAll")),
     svg("text", { x: width, y: middle, class: "figure" }, milliseconds(record.total_ms)),
   );
 }

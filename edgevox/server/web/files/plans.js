@@ -1,0 +1,174 @@
+// Timers, alarms, reminders, scheduled commands and lists: shown, changed and added.
+
+import { button, byId, element, field, showNote } from "./element.js";
+import { Refused } from "./server.js";
+import { t } from "./texts.js";
+
+const LOOK_EVERY_MS = 2_000;
+const LISTS_EVERY_MS = 15_000; // a home may have to ask a server for each list
+const KINDS = ["timer", "alarm", "reminder"];
+
+export class Plans {
+  /** `act(tool, arguments)` makes a tool call. */
+  constructor(server, act) {
+    this.server = server;
+    this.act = act;
+    this.place = byId("plans");
+    this.schedule = new Changing(byId("schedule-list"), (entries) => this.showSchedule(entries));
+    this.lists = new Changing(byId("lists"), (lists) => byId("lists").replaceChildren(...lists.map((list) => this.list(list))));
+    this.countdowns = [];
+    this.aheadMs = 0; // of this browser's clock
+    byId("plan-form").append(...this.form());
+    byId("plan-form").addEventListener("submit", (event) => this.submitted(event));
+  }
+
+  watch() {
+    this.rest();
+    this.timers = [
+      setInterval(() => void this.look(() => this.refreshSchedule()), LOOK_EVERY_MS),
+      setInterval(() => void this.look(() => this.refreshLists()), LISTS_EVERY_MS),
+      setInterval(() => this.count(), 1_000),
+    ];
+    return this.refresh();
+  }
+
+  rest() {
+    for (const timer of this.timers ?? []) clearInterval(timer);
+  }
+
+  refresh() {
+    return Promise.all([this.refreshSchedule(), this.refreshLists()]);
+  }
+
+  async look(refresh) {
+    if (!document.hidden && this.place.checkVisibility()) await refresh();
+  }
+
+  async refreshSchedule() {
+    await this.read("/v1/schedule", ({ data, now_s: now }) => {
+      this.aheadMs = Date.now() - now * 1000;
+      this.schedule.show(data);
+    });
+  }
+
+  async refreshLists() {
+    await this.read("/v1/lists", ({ data }) => this.lists.show(data));
+  }
+
+  async read(path, show) {
+    try {
+      show(await this.server.get(path));
+    } catch (error) {
+      if (error instanceof Refused && error.status !== 404) showNote(byId("schedule-note"), error.message);
+    }
+  }
+
+  // --- what is set
+
+  showSchedule(entries) {
+    this.countdowns = [];
+    byId("schedule-list").replaceChildren(...entries.map((entry) => this.entry(entry)));
+    showNote(byId("schedule-note"), entries.length === 0 ? t("nothingSet") : "");
+    this.count();
+  }
+
+  entry({ id, kind, due_s: due, text, when }) {
+    const name = kind === "watch" ? when : text || t(kind);
+    const time = element("span", { class: "phrase" }, kind === "watch" ? "" : when);
+    if (kind === "timer" && due !== null) this.countdowns.push({ time, due });
+    const act = (word, tool, more = {}) => {
+      const made = button("quiet", () => this.act(tool, { id, ...more }), t(word));
+      made.setAttribute("aria-label", `${t(word)}: ${name}`);
+      return made;
+    };
+    const pause = due === null ? act("resume", "unpause_timer") : act("pause", "pause_timer");
+    const acts = kind === "timer" ? [pause, act("moreTime", "increase_timer", { minutes: 1 }), act("cancel", "cancel_timer")] : [act("cancel", "cancel_alarm")];
+    return element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, element("span", { class: "name" }, name), time, element("div", { class: "row" }, ...acts));
+  }
+
+  // Shows the rest of running timers, by the clock of the server.
+  count() {
+    for (const { time, due } of this.countdowns) {
+      const left = Math.max(0, Math.round(due - (Date.now() - this.aheadMs) / 1000));
+      const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60].map((part) => `${part}`.padStart(2, "0"));
+      time.textContent = hours === "00" ? `${minutes}:${seconds}` : `${hours}:${minutes}:${seconds}`;
+    }
+  }
+
+  // --- a new one
+
+  form() {
+    const options = KINDS.map((kind) => element("option", { value: kind }, t(kind)));
+    this.kind = element("select", { "aria-label": t("kind"), change: () => this.chosen() }, ...options);
+    this.minutes = field(t("minutes"), { type: "number", min: 1, max: 1440, required: true });
+    this.time = element("input", { type: "time", "aria-label": t("time"), required: true });
+    this.text = field(t("nameOrTask"), { type: "text", maxlength: 100 });
+    this.chosen();
+    return [this.kind, this.minutes, this.time, this.text, element("button", { type: "submit" }, t("add"))];
+  }
+
+  chosen() {
+    const isTimer = this.kind.value === "timer";
+    for (const [input, isShown] of [[this.minutes, isTimer], [this.time, !isTimer]]) {
+      input.hidden = input.disabled = !isShown;
+    }
+    this.text.required = this.kind.value === "reminder";
+  }
+
+  submitted(event) {
+    event.preventDefault();
+    const text = this.text.value.trim();
+    const name = text ? { name: text } : {};
+    const [tool, given] = {
+      timer: ["start_timer", { minutes: Number(this.minutes.value), ...name }],
+      alarm: ["set_alarm", { time: this.time.value, ...name }],
+      reminder: ["set_reminder", { task: text, time: this.time.value }],
+    }[this.kind.value];
+    this.act(tool, given);
+    this.text.value = this.minutes.value = this.time.value = "";
+  }
+
+  // --- lists
+
+  list({ id, name, items }) {
+    const act = (tool, item) => this.act(tool, { item, name, entity_ids: [id] });
+    const added = field(t("newItem", { list: name }), { type: "text", maxlength: 100, required: true });
+    const submit = (event) => {
+      event.preventDefault();
+      act("list_add_item", added.value.trim());
+      added.value = "";
+    };
+    return element(
+      "section",
+      { class: "room card", "data-list": id },
+      element("h3", {}, name),
+      element("ul", {}, ...items.map((item) => listItem(item, act))),
+      element("form", { class: "row", submit }, added, element("button", { type: "submit" }, t("add"))),
+    );
+  }
+}
+
+function listItem({ text, is_done: isDone }, act) {
+  const tick = element("input", { type: "checkbox", checked: isDone, disabled: isDone, change: () => act("list_complete_item", text) });
+  const remove = button("quiet", () => act("list_remove_item", text), t("remove"));
+  remove.setAttribute("aria-label", `${t("remove")}: ${text}`);
+  return element("li", { class: "item" }, element("label", {}, tick, element("span", { class: isDone ? "done" : "" }, text)), remove);
+}
+
+/** Draws data again only if it has changed, and not while a person types there. */
+class Changing {
+  constructor(place, draw) {
+    this.place = place;
+    this.draw = draw;
+    this.words = null;
+  }
+
+  show(data) {
+    const words = JSON.stringify(data);
+    const { activeElement: focused } = document;
+    const isTyping = this.place.contains(focused) && focused.type === "text" && focused.value !== "";
+    if (words === this.words || isTyping) return;
+    this.words = words;
+    this.draw(data);
+  }
+}
