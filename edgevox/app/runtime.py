@@ -27,7 +27,7 @@ from edgevox.core.errors import StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
-from edgevox.core.platform import trim_heap
+from edgevox.core.platform import limit_malloc_arenas, trim_heap
 from edgevox.core.turn import CancelFlag, background_task
 from edgevox.home import WORD_STORES
 from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
@@ -124,6 +124,7 @@ class AssistantRuntime:
         )
 
     async def __aenter__(self) -> AssistantRuntime:
+        limit_malloc_arenas()
         try:
             async with AsyncExitStack() as running:
                 running.enter_context(self.bus.listening(TurnMetricsRecorder(self.records.keep)))

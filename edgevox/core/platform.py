@@ -385,6 +385,18 @@ def trim_heap() -> None:
             trim(0)
 
 
+# From <malloc.h>.
+_M_ARENA_MAX = -8
+
+
+def limit_malloc_arenas() -> None:
+    """Let the threads to come share two heaps: glibc gives a dozen threads one each, and all of them have holes."""
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # musl has none
+        if mallopt is not None:
+            mallopt(_M_ARENA_MAX, 2)
+
+
 def freeze_gc() -> None:
     """Exclude all current objects from garbage collection.
 

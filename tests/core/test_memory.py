@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,39 @@ def most_garbage(libraries: str) -> int:
 
 def test_garbage_is_collected_soon_despite_many_live_objects() -> None:
     assert most_garbage("kept") < most_garbage("looked at") / 2
+
+
+# How many heaps glibc has after twelve threads have used memory at the same time.
+_HEAPS = """
+import ctypes, sys, threading
+from edgevox.core.platform import limit_malloc_arenas
+
+if sys.argv[1] == "limited":
+    limit_malloc_arenas()
+meeting = threading.Barrier(12)
+
+def work():
+    meeting.wait()
+    kept = [bytearray(1000) for _ in range(100)]
+    meeting.wait()
+
+threads = [threading.Thread(target=work) for _ in range(12)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+stdout = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, stdout)
+libc.fflush(stdout)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc's heaps")
+def test_threads_share_two_heaps() -> None:
+    def heaps(name: str) -> int:
+        done = subprocess.run([sys.executable, "-c", _HEAPS, name], capture_output=True, text=True, check=True)
+        return done.stdout.count("<heap nr=")
+
+    assert heaps("limited") <= 2 < heaps("as it comes")
