@@ -351,9 +351,9 @@ def wrong_direction(text: str, call: ToolCall, entities: Entities) -> bool:
     value = arguments.get(quantity.slot) if quantity else None
     if quantity is None or not isinstance(value, int | float) or STEP in arguments:
         return False
-    if call.name != "set_position" and any(
-        number_value(said["one"] or said["two"]) == value for said in _BY.finditer(text)
-    ):
+    if call.name == "set_position":
+        return False  # "raise the blinds half way" may lower them
+    if any(number_value(said["one"] or said["two"]) == value for said in _BY.finditer(text)):
         return True  # "by ten percent", set to ten percent
     is_less, is_more = _LESS.search(text) is not None, _MORE.search(text) is not None
     if is_less == is_more or _COOLING.search(text) or len(entities) != 1:

@@ -10,7 +10,7 @@ from tests.home.conftest import Bench
 from tests.home.rules.test_rules import Talk
 from tests.home.talk import written
 
-COMMANDS = (
+COMMANDS: tuple[tuple[str, str, dict[str, object], str], ...] = (
     ("turn off the hallway light", "turn_off", {"name": "hallway light"}, "light.hallway"),
     ("start the vacuum", "vacuum_start", {}, "vacuum.robot"),
     ("pause the tv", "media_pause", {"name": "tv"}, "media_player.tv"),
@@ -27,8 +27,8 @@ BEFORE = (
     "it is too early to", "stop trying to", "it's not time to", "better not", "how do i", "did you", "should i",
     "as long as nobody is there", "while i am away", "not yet but",
 )  # fmt: skip
-LIMITED = [(f"{command} {after}", *call) for command, *call in COMMANDS for after in AFTER] + [
-    (f"{before} {command}", *call) for command, *call in COMMANDS for before in BEFORE
+LIMITED = [(f"{of[0]} {after}", *of[1:]) for of in COMMANDS for after in AFTER] + [
+    (f"{before} {of[0]}", *of[1:]) for of in COMMANDS for before in BEFORE
 ]
 
 
@@ -41,7 +41,7 @@ async def acts(text: str, tool: str, arguments: dict[str, object], entity_id: st
 
 
 async def test_no_limited_command_is_carried_out_as_if_it_were_plain() -> None:
-    assert [text for text, *call in LIMITED if await acts(text, *call)] == []  # type: ignore[misc]
+    assert [limited[0] for limited in LIMITED if await acts(*limited)] == []
 
 
 @pytest.mark.parametrize(
