@@ -38,7 +38,9 @@ _HARMLESS = pattern(
     r"(?:no |not |too much |a )*(?:trouble|bother|to ask)))"
     r"|\bwhen(?:ever)? you(?:'re| are)?(?: can| get| have| ready| are done)\b(?: (?:a|the) (?:chance|moment|second|"
     r"minute|time))?"
-    r"|\bwhile you(?:'re| are) (?:at it|there|up)|\bbefore(?: i forget\b|$)|\bonce (?:more|again)\b"
+    r"|\bwhile you(?:'re| are) (?:at it|there|up)|\bbefore(?: (?:i|we) (?:[\w']+ ){1,3}(?=please )|$)"
+    r"|\bbefore i forget\b"
+    r"|\bonce (?:more|again)\b"
     r"|\b(?:at|for|all at) once\b|\bafter (?:all|that)\b|\bfrom now on\b"
     r"|\bwhy (?:don'?t|not|do not|won'?t)\b(?: (?:you|we))?"
     r"|\b(?:don'?t|do not|never|not) (?:forget|let (?:me|us))\b|\b(?:won'?t|can'?t|couldn'?t|wouldn'?t) you\b"
@@ -76,7 +78,7 @@ _NEGATIONS = (
     r"stop (?:[\w']+ ){0,4}?from|anything but|far from|"
     r"stop (?:turning|switching|opening|closing|shutting|locking|unlocking|dimming|starting|setting|putting|raising|"
     r"lowering|changing|arming|disarming)|"
-    r"(?:leave|leaving|let) (?:[\w']+ ){0,5}?(?:alone|be|as (?:it is|is|they are|it was))\b|"
+    r"(?:leave|leaving|let(?! there\b)) (?:[\w']+ ){0,5}?(?:alone|be|as (?:it is|is|they are|it was))\b|"
     r"(?:mustn|shouldn|needn|shan|mayn|oughtn)'?t|no (?!more\b|not\b)(?=[a-z])|no$|hardly|barely|isn'?t to|aren'?t to|"
     r"won'?t need|can'?t have|stop trying|forget (?:what|that|i)|"
     r"(?:wrong|too early|too late|too soon|bad idea|silly|unwise|pointless|not time) to"
@@ -195,11 +197,14 @@ _REMARKS = (
         rf"{_GOES_ON}"
     ),
 )
-# What is said before "so please …".
+# What is said before the command, where it has no condition: "so this time, before I sit down, please lock the door".
 _PREAMBLE = pattern(
-    rf"^(?!{POLITE}(?:{ACTIONS}|{_CONDITIONS}|in|at|every|tomorrow|tonight|don'?t|never)\b)"
-    r"(?:(?!\b(?:unless|except|until|don'?t want(?! to be)|don'?t need)\b).)*\b(?:so|but|and|since)\b (?:.*\bwhether )?"
-    r"(?=(?:please|(?:can|could|would|will) you|you could|i (?:want|think)|just)\b)"
+    rf"^(?!{POLITE}(?:{ACTIONS})\b)"
+    r"(?:(?!\b(?:unless|if|when|whenever|once|until|till|while|as (?:long|soon) as|except|don'?t want(?! to be)|"
+    r"don'?t need)\b).)*"
+    r"(?:[,.;]|\b(?:so|and|but|please|just|then|(?:can|could|would|will) you(?: please| just)?)) "
+    rf"(?=(?:(?:please|just|(?:can|could|would|will) you|i want(?: you to)?|i think) )*"
+    rf"(?:{ACTIONS}|bring|give|get|send|crank|skip)\b)"
 )
 
 
@@ -222,7 +227,7 @@ def unread_limit(text: str, house: House, call: ToolCall, entities: Entities = (
             return _quoted(left, forbids)
     if is_free:
         return ""  # what is written, played or announced may contain any words
-    left = _HARMLESS.sub(" ", _PREAMBLE.sub("", left))
+    left = _HARMLESS.sub(" ", _without_preamble(left))
     for remark in _REMARKS:
         left = remark.sub(" ", left)
     for argument in arguments.values():
@@ -234,6 +239,11 @@ def unread_limit(text: str, house: House, call: ToolCall, entities: Entities = (
                 continue
             return _quoted(left, limit)
     return _unread_clock(left, call.name, arguments) if tool.target_domains is not None else ""
+
+
+def _without_preamble(text: str) -> str:
+    """The text from its command on, unless it begins with a limit."""
+    return text if any(words.match(text) for words in _KINDS.values()) else _PREAMBLE.sub("", text)
 
 
 def _unread_clock(text: str, tool: str, arguments: dict[str, object]) -> str:
@@ -352,9 +362,9 @@ def wrong_direction(text: str, call: ToolCall, entities: Entities) -> bool:
     value = arguments.get(quantity.slot) if quantity else None
     if quantity is None or not isinstance(value, int | float) or STEP in arguments:
         return False
-    if call.name != "set_position" and any(
-        number_value(said["one"] or said["two"]) == value for said in _BY.finditer(text)
-    ):
+    if call.name == "set_position":
+        return False  # "raise the blinds half way" may lower them
+    if any(number_value(said["one"] or said["two"]) == value for said in _BY.finditer(text)):
         return True  # "by ten percent", set to ten percent
     is_less, is_more = _LESS.search(text) is not None, _MORE.search(text) is not None
     if is_less == is_more or _COOLING.search(text) or len(entities) != 1:

@@ -37,7 +37,7 @@ _IN_DAYS = re.compile(r"in (\w+) days")
 def parse_period(said: str, today: date) -> Period | None:
     """The period of "tomorrow", "tonight", "on Friday", "this weekend"; None for words that it does not know."""
     words = " ".join(said.casefold().replace("'s", "").split())
-    words = re.sub(r"^(?:for|on|during|over|this coming|coming|the) ", "", words)
+    words = re.sub(r"^(?:(?:for|on|during|over|this coming|coming|the) )+", "", words)
     is_night = re.search(r"\b(?:night|tonight|evening)\b", words) is not None
     words = re.sub(r" ?\b(?:early|in the|morning|afternoon|evening|night|later)\b ?", " ", words).strip()
     words = {"to": "tonight"}.get(words, words)

@@ -92,11 +92,15 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     raise TargetNotFound(_unknown_name(slots.name, where, here or candidates))
 
 
+_FLOOR_OF = re.compile(r" (?:floors?|carpets?|rugs?)$", re.IGNORECASE)
+
+
 def find_area(house: House, said: str) -> Area:
-    """The matching area. Raises TargetNotFound."""
-    found = labels.find_place(house, said)
-    if isinstance(found, Area):
-        return found
+    """The matching area, also for "the bedroom floor" and "the office carpet". Raises TargetNotFound."""
+    for name in (said, _FLOOR_OF.sub("", said)):
+        found = labels.find_place(house, name)
+        if isinstance(found, Area):
+            return found
     raise TargetNotFound(_unknown_place(house, said))
 
 

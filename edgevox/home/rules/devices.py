@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from edgevox.home.entities import Entity, House
+import json
+from dataclasses import replace
+
+from edgevox.core.types import ToolCall
+from edgevox.home.entities import Entity, HomeError, House
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 from edgevox.home.phrasing import is_are, number, sentence, the
+from edgevox.home.resolve.target_resolver import find_area
 
 
 def parse(text: str, house: House) -> Calls:
@@ -44,6 +49,19 @@ def _movement(text: str, house: House) -> Calls:
         if stopped:
             return (tool_call("stop_moving", name=target),)
     return ()
+
+
+def with_area_to_clean(call: ToolCall, house: House) -> ToolCall | None:
+    """The call that cleans a room, for "run the robot in the kitchen": the robot is seldom kept there."""
+    slots = json.loads(call.arguments or "{}")
+    area, name = slots.get("area"), slots.get("name")
+    if not (area and name) or found("vacuum_start", house, name=name, area=area):
+        return None
+    try:
+        find_area(house, area)
+    except HomeError:
+        return None
+    return replace(call, name="vacuum_clean_area").with_arguments({"area": area, "name": name})
 
 
 def _robot(said: str, house: House, tools: dict[str, str]) -> Calls:
@@ -130,6 +148,11 @@ _QUESTIONS = (
         "position",
         pattern(rf"^how far (?:(?:are|is) )?(?:open |closed )?(?:are |is )?{_TARGET}(?: open| closed)?$"),
     ),
+    (
+        "climate",
+        "temperature",
+        pattern(rf"^what(?: temperature)?(?:'s| is) {_TARGET} (?:set|turned) (?:to|at)(?: right now| now)?$"),
+    ),
     ("media_player", "volume_level", pattern(rf"^how loud is {_TARGET}$")),
     ("media_player", "volume_level", pattern(rf"^what(?:'s| is) the volume (?:of|on) {_TARGET}$")),
 )
@@ -157,6 +180,8 @@ def level_answer(text: str, entity: Entity) -> str:
         if entity.domain == domain and question.match(text) and isinstance(level, int | float):
             if entity.state in ("off", "standby"):
                 return ""
+            if domain == "climate":
+                return sentence(f"{the(entity)} {is_are(entity.name)} set to {number(level)} degrees")
             opened = " open" if domain == "cover" else ""
             return sentence(f"{the(entity)} {is_are(entity.name)} at {number(level)} percent{opened}")
     return ""

@@ -145,6 +145,10 @@ class HomeRules(Hook):
         """Correct calls that contradict the words: the weather of another day, half a title, on for off."""
         if call.name == "media_search_and_play":
             return media.with_whole_title(plain_request(run.text), call)
+        if call.name == "media_next" and media.asks_for_order(run.text):
+            return Deny(media.NO_ORDER)
+        if call.name == "vacuum_start":
+            return devices.with_area_to_clean(call, self._home.house())
         if call.name != "get_weather":
             noted = run.notes.setdefault(self.name, [])  # the calls are corrected before the first one is made
             earlier = noted if isinstance(noted, list) else []
@@ -171,6 +175,8 @@ class HomeRules(Hook):
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         """Answer a question about a level, where the tool tells only whether something is on."""
+        if call.name == "media_next" and media.asks_for_order(run.text):
+            return Answer(media.NO_ORDER)
         if call.name != "get_state" or outcome.is_error or outcome.is_failure:
             return None
         resolution = self._executor.resolve(call).resolution

@@ -76,6 +76,10 @@ _CREATE = (
     pattern(
         r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?(?P<name>[\w'-]+(?: [\w'-]+)?) list$"
     ),
+    pattern(
+        r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?list for (?:the |my |our )?"
+        r"(?P<name>[\w'-]+(?: [\w'-]+)?)$"
+    ),
 )
 _TICK = (
     pattern(rf"^(?:tick|check|cross|strike) off (?P<items>.+?)(?: (?:on|from|off|in) {_LIST})?$"),

@@ -62,6 +62,15 @@ _ANYTHING = pattern(
 )
 
 
+_ORDER = pattern(r"\b(?:shuffle|shuffling|on (?:repeat|loop|shuffle)|loop (?:this|it|the)|repeat (?:this|the) \w+)\b")
+NO_ORDER = "I cannot shuffle or repeat what plays, sorry."
+
+
+def asks_for_order(text: str) -> bool:
+    """Whether a text asks for another order of what plays, for which there is no tool."""
+    return _ORDER.search(text) is not None
+
+
 def parse(text: str, house: House) -> Calls:
     """The calls of a request, or none."""
     players = [entity for entity in house.entities if entity.domain == "media_player"]

@@ -18,6 +18,7 @@ from edgevox.home.rules.hooks import assistant_hooks, corrected_call
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
 from tests.home.conftest import Bench
+from tests.home.talk import written
 
 FROM_THE_MODEL = "The model answers."
 
@@ -314,3 +315,23 @@ async def test_stopping_what_flows_closes_its_valve_and_stops_no_movement(bench:
     (closed,) = devices.parse("stop the fountain", house)
     (stopped,) = devices.parse("stop closing the fountain", house)
     assert (closed.name, stopped.name) == ("turn_off", "stop_moving")
+
+
+@pytest.mark.parametrize(
+    ("said", "model", "answer"),
+    [
+        (
+            "run the roomba in the kitchen",
+            ("vacuum_start", {"name": "roomba", "area": "kitchen"}),
+            "cleaning the kitchen",
+        ),
+        ("clean the bedroom floor", ("vacuum_clean_area", {"area": "bedroom floor"}), "cleaning the bedroom"),
+        ("shuffle my playlist", ("media_next", {}), "cannot shuffle"),
+        ("create a new list for the holidays", ("nevermind", {}), "holidays list"),
+        ("what is the thermostat set to", ("nevermind", {}), "set to 21 degrees"),
+    ],
+)
+async def test_everyday_wording_has_its_effect(
+    bench: Bench, said: str, model: tuple[str, dict[str, object]], answer: str
+) -> None:
+    assert answer in await Talk(bench, written(*model), "Done.").say(said)
