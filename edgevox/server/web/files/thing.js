@@ -93,14 +93,17 @@ export class Thing {
   }
 
   updateColour(colour) {
-    if (colour !== null && this.colour === undefined) {
+    if (colour === null) {
+      this.colour?.remove();
+      this.colour = undefined;
+      return;
+    }
+    if (this.colour === undefined) {
       this.colour = element("input", { type: "color", "aria-label": t("level.color", { name: this.label }) });
       this.colour.addEventListener("change", () => this.act("light_set", { color: this.colour.value }));
       this.extras.append(this.colour);
     }
-    if (this.colour === undefined) return;
-    this.colour.hidden = colour === null;
-    if (colour !== null && document.activeElement !== this.colour) this.colour.value = colour;
+    if (document.activeElement !== this.colour) this.colour.value = colour;
   }
 
   updatePlay(act) {
