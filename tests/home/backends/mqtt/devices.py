@@ -364,4 +364,4 @@ def _others(devices: Devices) -> None:
         rail__state="OFF",
     )
     devices.answers("rail/set", lambda _: {})
-    devices.has("number/n", {"name": "Number", "command_topic": "number/set"})
+    devices.has("text/t", {"name": "Text", "command_topic": "text/set"})
