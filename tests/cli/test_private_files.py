@@ -29,7 +29,7 @@ def readable_by_others(home: Path) -> list[str]:
 def test_no_file_of_a_command_can_be_read_by_other_users(tmp_path: Path) -> None:
     env = environment(tmp_path / "home", **NO_NETWORK)
     run(env, "config", "init")
-    run(env, "tools", "call", "list_add_item", '{"name": "shopping", "item": "milk"}')
+    run(env, "tools", "call", "list_add_item", '{"name": "shopping", "item": "eggs"}')
     run(env, "tools", "call", "start_timer", '{"minutes": 5}')
     names = {path.name for path in (tmp_path / "home").rglob("*")}
     assert {"config.toml", "demo-home.json", "timers.json"} <= names

@@ -13,7 +13,7 @@ from edgevox.eval.suite import AS_RECORDED, SpokenInput
 from tests.eval.rows import LIGHT_ON, LIGHT_ON_STATE, calls, recording, results, row, write
 
 NO_CALL = {"no_call": True}
-_LIGHT_OFF = {**LIGHT_ON, "name": "turn_off"}
+_OTHER_LIGHT = {"name": "turn_on", "arguments": {"name": "hallway light"}}
 
 
 async def _results(folder: Path, *lines: str) -> list[Result]:
@@ -80,10 +80,10 @@ async def _recorded(folder: Path) -> list[Result]:
     """Three recordings: one was heard right, one wrong and unsurely, and nothing of one in noise."""
     expect = {"calls": [LIGHT_ON], "state": LIGHT_ON_STATE}
     rows = [recording(folder, f"{name}.wav", speaker="Anna", expect=expect) for name in "abc"]
-    asked = await results(read_suite(write(folder, *rows)), calls(LIGHT_ON), calls(_LIGHT_OFF), "No.")
+    asked = await results(read_suite(write(folder, *rows)), calls(LIGHT_ON), calls(_OTHER_LIGHT), "No.")
     heard = [
         ("Kitchen light on.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 0, 0.9), False),
-        ("Kitchen light off.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 1, 0.2), True),
+        ("Hallway light on.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 1, 0.2), True),
         ("", SpokenInput("", "Anna", None, "10 dB", 0, 0, 0.9), False),
     ]
     return [
@@ -120,8 +120,8 @@ async def test_a_wrong_recording_is_shown_with_what_was_heard_and_called(tmp_pat
 model: 2 of 3 recordings wrong
   b.wav
     said:   kitchen light on
-    heard:  Kitchen light off.
-    called: turn_off {{"name": "kitchen light"}} (asks "Did you say …?" first)
+    heard:  Hallway light on.
+    called: turn_on {{"name": "hallway light"}} (asks "Did you say …?" first)
     right:  {right}
   c.wav, 10 dB
     heard:  nothing

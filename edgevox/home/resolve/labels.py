@@ -82,9 +82,9 @@ def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> En
     if device_class is not None:
         wanted = {device_class, _SAME_CLASS.get(device_class, device_class)}
         kind = kind_called(device_class)
-        named = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
-        of_class = tuple(entity for entity in found if entity.device_class in wanted or entity in named)
-        return of_class or _unclassified(device_class, found)
+        of_class = tuple(entity for entity in found if entity.device_class in wanted)
+        of_kind = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
+        return of_class or of_kind or _unclassified(device_class, found)
     if not found and domain in _BEHIND_SWITCHES:
         kinds = [kind for kind in _by_word().values() if domain in kind.domains]
         switches = (entity for entity in pool if entity.domain in _SWITCHES)

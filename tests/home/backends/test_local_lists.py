@@ -103,7 +103,7 @@ async def test_a_home_with_lists_of_its_own_keeps_them(path: Path) -> None:
     assert home.house().entities == (LAMP, OWN_LIST)
     await say(home, "shopping_list_add_item", item="eggs")
     assert await home.items("todo.shopping_list") == (ListItem("theirs"),)
-    assert inner.asked == ["add_item", "todo.shopping_list"]
+    assert inner.asked == ["todo.shopping_list", "add_item", "todo.shopping_list"]
     assert StateFile(path, ItemLists).read().items(OWN_LIST.id) == ()
     assert HomeWithLocalLists(DemoHome(), path).house() == DemoHome().house()
 

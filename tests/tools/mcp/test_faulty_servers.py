@@ -100,11 +100,14 @@ async def test_a_hanging_call_times_out_and_the_server_is_restarted(tmp_path: Pa
         await until(lambda: starts(log) == 2 and home.report().status == "ready")
 
 
-@pytest.mark.parametrize(("fault", "said"), [("failing-call", "no such room"), ("bad-result", "invalid answer")])
-async def test_a_failing_call_returns_an_error_result(fault: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "code", "said"),
+    [("failing-call", "bad_request", "no such room"), ("bad-result", "tool_error", "invalid answer")],
+)
+async def test_a_failing_call_returns_an_error_result(fault: str, code: str, said: str) -> None:
     async with running(raw(fault)) as home:
         result = await home.call("look")
-        assert (result.is_error, result.code) == (True, "tool_error")
+        assert (result.is_error, result.code) == (True, code)
         assert said in result.content
         assert home.report().status == "ready"
 
