@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from cachetools import LRUCache
 
 from edgevox.agents.tool_loop import Agreement
+from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import API_CONVERSATION, Message
 from edgevox.server.chat.input import ChatInput, ReplyText
 from edgevox.server.chat.service import ChatService, ConversationOrigin
+from edgevox.server.http.errors import ApiError
 from edgevox.tools.policy import CONFIRM, Caller, PendingConfirmation
 from edgevox.tools.yes_no import decide_yes_no
 
@@ -38,7 +40,7 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    error: BaseException | None = None
+    error: ApiError | EdgevoxError | None = None
 
 
 class WyomingConversation:
@@ -114,7 +116,8 @@ class WyomingConversation:
         """One turn: it goes on after the request that asked for a yes has ended."""
         question = ChatInput((*self._messages, Message("user", text)))
         origin = ConversationOrigin(self._client, room, self._confirm)
-        reply, error = "", None
+        reply = ""
+        error: ApiError | EdgevoxError | None = None
         try:
             async with aclosing(self._chat.parts(question, self._caller, origin=origin)) as parts:
                 async for part in parts:
@@ -124,9 +127,10 @@ class WyomingConversation:
             if reply:
                 self._messages += [Message("user", text), Message("assistant", reply)]
                 del self._messages[:-_MAX_MESSAGES]
-        except Exception as raised:  # noqa: BLE001 - raised again by the request that waits for it
+        except (ApiError, EdgevoxError) as raised:
             error = raised
-        self._output.put_nowait(_End(error))
+        finally:
+            self._output.put_nowait(_End(error))
 
     async def _confirm(self, pending: PendingConfirmation, _turn: Turn) -> Agreement:
         if not self._caller.may(CONFIRM):
