@@ -13,7 +13,7 @@ from edgevox.eval.suite import AS_RECORDED, SpokenInput
 from tests.eval.rows import LIGHT_ON, LIGHT_ON_STATE, calls, recording, results, row, write
 
 NO_CALL = {"no_call": True}
-_OTHER_LIGHT = {"name": "turn_on", "arguments": {"name": "hallway light"}}
+_DIMMED = {"name": "light_set", "arguments": {"name": "kitchen light", "brightness": 5}}
 
 
 async def _results(folder: Path, *lines: str) -> list[Result]:
@@ -80,10 +80,10 @@ async def _recorded(folder: Path) -> list[Result]:
     """Three recordings: one was heard right, one wrong and unsurely, and nothing of one in noise."""
     expect = {"calls": [LIGHT_ON], "state": LIGHT_ON_STATE}
     rows = [recording(folder, f"{name}.wav", speaker="Anna", expect=expect) for name in "abc"]
-    asked = await results(read_suite(write(folder, *rows)), calls(LIGHT_ON), calls(_OTHER_LIGHT), "No.")
+    asked = await results(read_suite(write(folder, *rows)), calls(LIGHT_ON), calls(_DIMMED), "No.")
     heard = [
         ("Kitchen light on.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 0, 0.9), False),
-        ("Hallway light on.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 1, 0.2), True),
+        ("Kitchen light dim.", SpokenInput("kitchen light on", "Anna", None, AS_RECORDED, 3, 1, 0.2), True),
         ("", SpokenInput("", "Anna", None, "10 dB", 0, 0, 0.9), False),
     ]
     return [
@@ -120,8 +120,8 @@ async def test_a_wrong_recording_is_shown_with_what_was_heard_and_called(tmp_pat
 model: 2 of 3 recordings wrong
   b.wav
     said:   kitchen light on
-    heard:  Hallway light on.
-    called: turn_on {{"name": "hallway light"}} (asks "Did you say …?" first)
+    heard:  Kitchen light dim.
+    called: light_set {{"name": "kitchen light", "brightness": 5}} (asks "Did you say …?" first)
     right:  {right}
   c.wav, 10 dB
     heard:  nothing

@@ -82,7 +82,11 @@ def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> En
     if device_class is not None:
         wanted = {device_class, _SAME_CLASS.get(device_class, device_class)}
         kind = kind_called(device_class)
-        of_class = tuple(entity for entity in found if entity.device_class in wanted)
+        of_class = tuple(
+            entity
+            for entity in found
+            if entity.device_class in wanted or (kind and not entity.device_class and kind.is_named_in(entity))
+        )
         of_kind = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
         return of_class or of_kind or _unclassified(device_class, found)
     if not found and domain in _BEHIND_SWITCHES:

@@ -13,7 +13,8 @@ _ASKS_FOR_ZONE = re.compile(r"\b(?:iana|time ?zones?)\b|time_?zone", re.IGNORECA
 
 # What servers write about arguments: the model may then try again, with the parameters explained.
 _ABOUT_ARGUMENTS = re.compile(
-    r"\b(?:invalid(?! (?:answer|result|response|reply)\b)|missing|required|requires|must|expected|unknown|unrecogni[sz]ed|not (?:a )?valid|no such|not found|"
+    r"\b(?:invalid(?! (?:answer|result|response|reply)\b)|missing|required|"
+    r"requires|must|expected|unknown|unrecogni[sz]ed|not (?:a )?valid|no such|not found|"
     r"does not exist|doesn't exist|validation|arguments?|parameters?|allowed|supported|ENOENT)\b",
     re.IGNORECASE,
 )
