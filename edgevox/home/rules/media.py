@@ -52,7 +52,7 @@ _SEVERAL = pattern(
 _MOST_SKIPPED = 20
 _TITLED = pattern(
     r"^(?:play|put on|start)(?: me| us)? (?:the |a )?(?:song|track|tune|album)(?: called| named| titled)? "
-    r"(?!(?:again|once|from|that|i|you|on|in|next|over|now|at|for|about|with)\b)(?P<what>.+?)"
+    r"(?!(?:again|once|from|that|i|you|on|in|next|over|now|at|for|about|with|after|before|by)\b)(?P<what>.+?)"
     r"(?: (?:in|on) (?:the |my )(?P<place>[\w' -]+))?$"
 )
 _ANYTHING = pattern(
