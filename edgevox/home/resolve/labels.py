@@ -85,7 +85,8 @@ def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> En
         of_class = tuple(
             entity
             for entity in found
-            if entity.device_class in wanted or (kind and not entity.device_class and kind.is_named_in(entity))
+            if entity.device_class in wanted
+            or (kind and kind.device_classes and not entity.device_class and kind.has(entity))
         )
         of_kind = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
         return of_class or of_kind or _unclassified(device_class, found)
