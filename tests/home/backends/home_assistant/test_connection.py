@@ -121,7 +121,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     assert {"light.bed_light", "todo.chores", "lock.basic_lock"} < ids(home) < set(EXPOSED)
     bench = bench_of(home)
     assert await bench.say("turn_on", name="night lamp") == "The bed light is on."
-    assert await bench.say("get_state", name="chores") == "The chores is empty."
+    assert await bench.say("get_state", name="chores") == "The chores list is empty."
     await home.close()
 
 
