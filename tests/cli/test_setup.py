@@ -410,7 +410,7 @@ def test_the_hiss_of_a_room_is_not_taken_for_a_voice() -> None:
 
 
 @contextmanager
-def somebody_speaking(room: NullSinks, folder: Path) -> Iterator[None]:
+def speech_playing(room: NullSinks, folder: Path) -> Iterator[None]:
     """Sound into the microphone for as long as the block runs."""
     path, done = folder / "voice.wav", threading.Event()
     write_wav(path, [VOICE])
@@ -454,7 +454,7 @@ def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store:
 
             answer(("Which language", "klingon"), ("is not a language", "English"))
             answer(("Which microphone", "Yeti"), ("there is no microphone 'Yeti'", "pulse"))
-            with somebody_speaking(room, tmp_path):
+            with speech_playing(room, tmp_path):
                 answer(("Record 3 s now?", ""))
                 terminal.until("microphone 'pulse' works")
             assert "▮" in terminal.shown, "a level meter"

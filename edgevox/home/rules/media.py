@@ -46,7 +46,7 @@ _NEXT = pattern(
 )
 _PREVIOUS = pattern(r"^(?:previous|previous (?:one|song|track|title)|last song|last track|go back a (?:song|track))$")
 _SEVERAL = pattern(
-    rf"^(?P<verb>skip|jump|go) (?:(?P<back>back)|over|ahead|forward)?(?: ?by)?(?: ?the)?(?: ?(?:next|last))? ?"
+    rf"^(?:skip|jump|go) (?:(?P<back>back)|over|ahead|forward)?(?: ?by)?(?: ?the)?(?: ?(?:next|last))? ?"
     rf"(?P<count>{NUMBER}) (?:songs|tracks|titles|tunes|pieces|episodes)$"
 )
 _MOST_SKIPPED = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -10,32 +9,21 @@ import numpy as np
 import openai
 import pytest
 
-from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.dsp import Resampler
-from edgevox.config import ServerSettings, load_settings
 from edgevox.core.files import Folders
 from edgevox.eval.synthetic_speech import AssistantVoice
 from edgevox.models import ModelStore
-from edgevox.server.app import create_app
-from edgevox.server.http.listener import http_listener
 from tests.dialogue.sounds import silent
-from tests.kept_prompts import share_prompts
 from tests.server.realtime.test_session import RATE_HZ, WEATHER, Talker
-from tests.server.websocket.harness import OWNER, TOKENS
-from tests.server.websocket.test_engines import BOUND_S, COMMAND, PATIENT
+from tests.server.websocket.harness import OWNER
+from tests.server.websocket.test_engines import BOUND_S, COMMAND, serving_real_engines
 
 pytestmark = [pytest.mark.engine]
 
 
 async def test_speech_and_functions_with_the_default_models(folders: Folders, store: ModelStore) -> None:
-    share_prompts(folders.state)
-    settings = load_settings(folders, flags=PATIENT, environ={})
-    runtime = AssistantRuntime(settings, folders, store, ["llm", "stt", "tts"])
-    store.ensure(runtime.models.needed(), lambda _progress: None)
     async with (
-        asyncio.timeout(BOUND_S),
-        runtime,
-        http_listener(create_app(runtime.assistant(), ServerSettings(), TOKENS), "127.0.0.1", 0) as url,
+        serving_real_engines(folders, store) as (runtime, url),
         openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=OWNER) as client,
         client.realtime.connect(model="gpt-realtime") as connection,
     ):

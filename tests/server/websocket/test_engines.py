@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from difflib import SequenceMatcher
 
 import numpy as np
@@ -27,7 +29,9 @@ COMMAND = "Turn on the kitchen light."
 PATIENT = {f"engines.{name}_timeout_s": float(BOUND_S) for name in ("start", "stt", "first_token", "token", "tts")}
 
 
-async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folders, store: ModelStore) -> None:
+@asynccontextmanager
+async def serving_real_engines(folders: Folders, store: ModelStore) -> AsyncIterator[tuple[AssistantRuntime, str]]:
+    """The server's URL, with the default models behind it."""
     share_prompts(folders.state)
     settings = load_settings(folders, flags=PATIENT, environ={})
     runtime = AssistantRuntime(settings, folders, store, ["llm", "stt", "tts"])
@@ -36,6 +40,13 @@ async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folder
         asyncio.timeout(BOUND_S),
         runtime,
         http_listener(create_app(runtime.assistant(), ServerSettings(), TOKENS), "127.0.0.1", 0) as url,
+    ):
+        yield runtime, url
+
+
+async def test_a_spoken_command_over_the_socket_changes_the_home(folders: Folders, store: ModelStore) -> None:
+    async with (
+        serving_real_engines(folders, store) as (runtime, url),
         connected(url, rate_hz=16_000, play_rate_hz=48_000) as client,
     ):
         toolbox = runtime.home_context.toolbox
