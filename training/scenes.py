@@ -68,10 +68,10 @@ _ADDRESSED_SHARE = 0.05
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 100.0, "several": 18.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "home": 104.0, "several": 32.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
     "question": 4.5, "talk": 6.5, "history": 13.0,
-    "result": 4.0, "repair": 1.6, "mention": 2.4, "aside": 6.5,
-    "half": 10.0, "overheard": 8.0, "others_talk": 6.0,
+    "result": 4.0, "repair": 1.6, "mention": 3.0, "aside": 6.5,
+    "half": 12.0, "overheard": 10.5, "others_talk": 7.5,
     "elsewhere": 2.5,
 }  # fmt: skip
 
@@ -141,7 +141,7 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
                 made = replace(made, text=addressed(stage.speaker(), made.text))
             return None if made is None else single_turn(stage.rng, made, "home")
         case "several":
-            made = several_requests(stage.speaker, stage.home_tools)
+            made = several_requests(stage.speaker, stage.home_tools, has_others=bool(stage.others))
             return None if made is None else single_turn(stage.rng, made, "several")
         case "other":
             return _other(stage)

@@ -9,6 +9,7 @@ from typing import Any
 
 from edgevox.home.phrasing import number
 from training.asr_noise import NoisyTranscript, simulate_asr
+from training.disfluency import disfluent
 from training.home.lexicon.devices import READINGS
 from training.home.lexicon.values import COLOURS, duration, moment, say_temperature, temperature
 from training.home.lexicon.vocabulary import GROCERIES, QUERIES, errand, in_area, with_article
@@ -198,6 +199,8 @@ def result_as_data(rng: random.Random, call: Call) -> tuple[str, str]:
 _DONE = ("Done.", "OK.", "All right.", "Okay, done.", "It is done.")
 
 
+_DISFLUENT_SHARE = 0.16
+_FREE_WORDS = frozenset({"task", "message", "search_query", "item", "conversation_command"})
 FIXED = frozenset({"domain", "device_class", "state", "media_class", "volume_step"})
 
 
@@ -217,6 +220,9 @@ def _quoted(result: str) -> str:
 
 def transcribed_request(rng: random.Random, made: Request, *, may_mishear: bool = True) -> NoisyTranscript:
     text = phrase_request(rng, made)
+    if may_mishear and rng.random() < _DISFLUENT_SHARE:
+        ends_free = made.form == ":" or any(not _FREE_WORDS.isdisjoint(call.arguments) for call in made.calls)
+        text = disfluent(rng, text, made.calls, ends_free=ends_free, fixed=FIXED)
     is_question = made.form == "?" or sounds_like_a_question(text)
     return simulate_asr(rng, text, made.calls, is_question=is_question, fixed=FIXED, may_mishear=may_mishear)
 

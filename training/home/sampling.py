@@ -22,13 +22,16 @@ from training.home.commands import (
     covers,
     everyday,
     lists,
+    loose_amounts,
     media,
     media_transport,
+    one_breath,
     set_values,
     several,
     short_commands,
     switching,
     timers,
+    wishes,
 )
 from training.home.houses import DEMO, KnownHome, random_house
 from training.home.speaker import Request, Speaker
@@ -63,6 +66,9 @@ _GROUPS: tuple[tuple[float, tuple[tuple[float, Builder], ...]], ...] = (
     (1.7, covers.BUILDERS),
     (1.1, timers.MISHEARD_BUILDERS),
     (10, everyday.BUILDERS),
+    (14, wishes.BUILDERS),
+    (6, wishes.RARE_VERB_BUILDERS),
+    (11, loose_amounts.BUILDERS),
 )
 
 
@@ -81,6 +87,11 @@ _BUILDERS, _WEIGHTS = _weighted()
 _SEVERAL_BUILDERS = (*several.BUILDERS, *everyday.SEVERAL_BUILDERS)
 _SEVERAL = [builder for _, builder in _SEVERAL_BUILDERS]
 _SEVERAL_WEIGHTS = list(itertools.accumulate(weight for weight, _ in _SEVERAL_BUILDERS))
+_BREATHS = {
+    has_others: (*one_breath.BUILDERS, *(() if has_others else one_breath.ALONE_BUILDERS))
+    for has_others in (False, True)
+}
+_BREATH_SHARE = 0.5
 _TAKEN_BACK_SHARE = 0.008
 _TRIES = 40
 
@@ -103,12 +114,18 @@ def request(rng: random.Random, new_speaker: Callable[[], Speaker], offered: Col
     return None
 
 
-def several_requests(new_speaker: Callable[[], Speaker], offered: Collection[str]) -> Request | None:
-    """Several requests in one breath."""
+def several_requests(
+    new_speaker: Callable[[], Speaker], offered: Collection[str], *, has_others: bool
+) -> Request | None:
+    """Several requests in one breath. With `has_others`, tools of other kinds may serve what the home's cannot."""
     for _ in range(_TRIES):
         speaker = new_speaker()
         speaker.slips = False
-        if speaker.chance(0.5):
+        if speaker.chance(_BREATH_SHARE):
+            builders = _BREATHS[has_others]
+            (builder,) = speaker.rng.choices([one for _, one in builders], [weight for weight, _ in builders])
+            made = builder(speaker)
+        elif speaker.chance(0.5):
             builder = speaker.rng.choices(_SEVERAL, cum_weights=_SEVERAL_WEIGHTS)[0]
             made = builder(speaker)
         else:

@@ -125,7 +125,7 @@ def _said(rng: random.Random, speaker: Speaker, talk: list[str]) -> str:
         case "home":
             return phrase_request(rng, any_request(speaker))
         case "several":
-            made = several_requests(lambda: speaker, HOME_NAMES)
+            made = several_requests(lambda: speaker, HOME_NAMES, has_others=False)
             return phrase_request(rng, made or any_request(speaker))
         case "other":
             tool = rng.choice(rng.choice(list(themes().values())))
