@@ -42,7 +42,7 @@ _JOINS = (
 )  # fmt: skip
 # What follows has nothing to do with the time before it.
 _FRESH_JOINS = (
-    " oh and ", ", oh and ", " also ", ", also ", ". ", ". also ", ", and also ", " plus ", " oh yeah and ",
+    " oh and ", ", oh and ", " also ", ", also ", ". ", ". also ", ", and also ", " oh yeah and ",
     " and another thing ", " and one more thing ", " oh and also ", ", and separately ", " and besides that ",
 )  # fmt: skip
 _BEFORE_QUESTION = (
