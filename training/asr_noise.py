@@ -231,6 +231,7 @@ def _argument_words(calls: tuple[Call, ...]) -> set[str]:
 
 
 _OF_SHARE = 0.012
+_OFF = re.compile(r"\b(?:turn|switch) off\b", re.IGNORECASE)
 _SLURRED_SHARE = 0.05
 # Of the sentences with marks and capitals: those with capitals in names, and of these, in every word.
 _CASED_SHARE = 0.32
@@ -293,7 +294,7 @@ def simulate_asr(
         elif way < _SLURRED_SHARE + _LOST_SHARE + _HOMOPHONE_SHARE:
             said = replace_homophones(rng, text, calls)
     spelt = spelling(said)
-    if rng.random() < _OF_SHARE:
+    if rng.random() < _OF_SHARE and not any(_OFF.search(word) for call in calls for word in _words(call)):
         spelt = re.sub(r"\b([Tt]urn|[Ss]witch) off\b", r"\1 of", spelt, count=1)
     same: dict[str, str] = {}
     respelt = tuple(

@@ -516,7 +516,9 @@ def is_plain_order(order: Request) -> bool:
 def phrase_request(rng: random.Random, plain: Request) -> str:
     """The sentence with what people put around it."""
     text = plain.text
-    if plain.form == "!" and rng.random() < _PLACE_FIRST_SHARE and (found := _PLACE_LAST.fullmatch(text)):
+    # The place of the last of several commands would become that of all.
+    may_lead = plain.form == "!" and len(plain.calls) == 1 and rng.random() < _PLACE_FIRST_SHARE
+    if may_lead and (found := _PLACE_LAST.fullmatch(text)):
         return f"{found[2]}{rng.choice((', ', ' '))}{found[1]}"
     if plain.form in "!:" and rng.random() > _PLAIN_SHARE:
         text = _around(rng, plain)

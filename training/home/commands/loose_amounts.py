@@ -7,7 +7,7 @@ from collections.abc import Callable
 from training.home.commands.lists import shopping_words
 from training.home.commands.switching import close_cover, light_off, light_on, lock, turn_off, turn_on
 from training.home.lexicon.devices import COVERS, LIGHT
-from training.home.lexicon.values import article, duration, hour, moment
+from training.home.lexicon.values import article, duration, hour
 from training.home.lexicon.vocabulary import TIMER_NAMES, errand
 from training.home.phrasing import is_plain_order
 from training.home.speaker import Request, Slots, Speaker
@@ -178,7 +178,7 @@ _WAKE = Grammar("""
 2! set an alarm for {v} (or so|ish|sharp|at the latest)
 2. alarm (around|about|at around|for like) {v}
 2. I (have to|need to|want to|gotta|should) be (up|awake|out of bed) (by|around|by about|before) {v}
-2. I'd like to (get up|sleep in|sleep) (until|till|around) {v}
+2. I'd like to (get up|be woken|be up) (around|at about|by) {v}
 . (early start|big day|long day ahead), wake me (around|by|at) {v}
 """)
 _NUDGE = Grammar("""
@@ -211,7 +211,7 @@ def about_then(speaker: Speaker) -> Request:
         return Request(pattern.form, pattern.say(rng, {"v": time}), (home_call("set_alarm", time=time),))
     task = errand(rng)
     if way < 0.75:
-        time = hour(rng) if speaker.chance(0.7) else moment(rng).text
+        time = hour(rng)
         text = _NUDGE.draw(rng).say(rng, {"v": time, "k": task})
         return Request(":", text, (home_call("set_reminder", task=task, time=time),))
     length = speaker.pick(_PLAIN_LENGTHS)

@@ -342,14 +342,14 @@ def rare_verb(speaker: Speaker) -> Request:
             speaker, _RARE_LEVEL, (home_call("light_set", **target.slots, brightness=value),), t=target.text, v=words
         )
     if way < 0.76:
-        value = temperature(speaker.rng)
+        degrees = temperature(speaker.rng)
         place = speaker.where(nowhere=0.6, floors=0.1)
         made = make_request(
-            speaker, _RARE_HEAT, (), v=say_temperature(value, speaker.numbers, speaker.rng), p=place.text
+            speaker, _RARE_HEAT, (), v=say_temperature(degrees, speaker.numbers, speaker.rng), p=place.text
         )
-        words = [word for word in ("heating", "heat", "thermostat", "temperature") if f" {word} " in f" {made.text} "]
-        named = {"name": words[0]} if words and speaker.is_listed(words[0]) else {}
-        calls = (home_call("climate_set_temperature", **named, **place.slots, temperature=value),)
+        nouns = [word for word in ("heating", "heat", "thermostat", "temperature") if f" {word} " in f" {made.text} "]
+        named = {"name": nouns[0]} if nouns and speaker.is_listed(nouns[0]) else {}
+        calls = (home_call("climate_set_temperature", **named, **place.slots, temperature=degrees),)
         return Request(made.form, made.text, calls)
     if way < 0.84:
         words, value = speaker.numbers.share({"half": 50, "max": 100})
