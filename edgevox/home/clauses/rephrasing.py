@@ -236,8 +236,9 @@ def with_own_time(text: str, now: datetime, sun_times: SunTimes) -> str:
     words = text.strip(" .!?")
     try:
         if said := _TELL_TIME.match(words):
-            when = said["when"] or said["then"]
-            return f"set an alarm for {when}" if parse_time(when, now).has_time else text
+            expression = parse_time(said["when"] or said["then"], now)
+            at = expression.when(now, "reminder", sun_times).at  # the next one: "half past four" in the afternoon too
+            return f"set an alarm for {_clock(at, now)}" if expression.has_time else text
         if not (said := _BEFORE_THAT.match(words)):
             return text
         then = parse_time(said["when"], now).when(now, "alarm", sun_times).at

@@ -131,7 +131,7 @@ def test_a_condition_or_a_place_that_matters_is_kept(said: str) -> None:
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("tell me when it's half past four", "set an alarm for half past four"),
+        ("tell me when it's half past four", "set an alarm for 4:30 pm today"),
         ("my train goes at nine tomorrow, wake me two hours before that", "wake me at 7:00 am tomorrow"),
         ("dinner is at 7 pm, please set an alarm an hour before", "please set an alarm for 6:00 pm today"),
         ("tell me when it's dry", "tell me when it's dry"),
