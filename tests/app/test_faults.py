@@ -73,6 +73,7 @@ async def struck(service: AssistantService, seen: Happenings, name: EngineName, 
     return max(first(is_back) or 0.0, first(is_done) or 0.0) - struck_s
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
 async def test_an_engine_that_fails_costs_seconds_and_an_apology(factory: ProcessTrade, how: signal.Signals) -> None:
     outcomes: list[str] = []

@@ -151,6 +151,7 @@ async def test_an_expected_state_is_not_there_from_the_start() -> None:
 # --- effects on a demo home
 
 
+@pytest.mark.long
 async def test_an_expected_effect_is_not_there_from_the_start() -> None:
     """To do nothing is right only where a row says so. Later turns of a dialogue are not examined."""
     wrong = []

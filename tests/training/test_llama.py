@@ -88,6 +88,7 @@ def test_packed_dialogues_say_what_they_say_alone(model: Llama, batch: Batch) ->
     assert checked >= 4
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
 def test_both_kinds_of_mask_mean_the_same(model: Llama, batch: Batch) -> None:
     dense = model(batch.tokens, batch.positions, dense_mask(batch.segments, batch.roots))

@@ -31,6 +31,7 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("one_thread")
 def test_a_training_learns_and_says_how(tiny_llama: Path, tmp_path: Path) -> None:
     train(settings(tiny_llama, tmp_path, "--steps 60 --rank 8 --rate 2e-2"))
@@ -43,6 +44,7 @@ def test_a_training_learns_and_says_how(tiny_llama: Path, tmp_path: Path) -> Non
     assert log["settings"]["rank"] == 8
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("one_thread")
 def test_a_training_that_loses_its_examples_keeps_what_it_has_learnt(tiny_llama: Path, tmp_path: Path) -> None:
     broken = "--scenes tests.training.test_data_loader:broken_scenes --steps 100000"

@@ -34,11 +34,11 @@ from edgevox.home.entities import HomeError, House
 from edgevox.home.grammar import POLITE, found, pattern, tool_call, without_article
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.quantities import STEP, stepped
-from edgevox.home.intents.resolution import EXCEPT, ResolvedIntent
+from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import is_plural
-from edgevox.home.resolve.target_resolver import excepted_entities
+from edgevox.home.resolve.target_resolver import EXCEPT, excepted_entities
 from edgevox.tools.executor import ToolExecutor
 
 _STOP = pattern(rf"^{POLITE}stop\b")

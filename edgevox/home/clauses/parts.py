@@ -207,7 +207,7 @@ _NOUN_PHRASE = pattern(
 _NOUN_LEADS = pattern(r"^(?P<place>(?:in|on|at) )?(?:the|my|our) (?P<named>[\w'-]+(?: [\w'-]+){0,4})")
 _SAYS_NO = pattern(r"\b(?:say|says|said|is|are|or|yes|have|has|there|of|with|but|the|a|an)$")
 _SORRY = pattern(r",? sorry\b,?|,? i (?:mean|meant)$")
-_ONLY = pattern(r"^(?:just|only|it's|rather|instead) ")
+_ONLY = pattern(r"^(?:just|only|it's|rather|instead) |^do (?=(?:just |only )?(?:the|my|our|in|at|on|an?)\b|\w+$)")
 
 
 def is_taken_back(text: str) -> bool:

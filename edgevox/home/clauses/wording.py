@@ -19,6 +19,7 @@ from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.time_parser import parse_time
 from edgevox.home.clauses.parser import Clauses, parse_clauses
 from edgevox.home.clauses.parts import corrected, is_taken_back, split_commands
+from edgevox.home.clauses.rephrasing import as_commands, in_common_words, rearranged, with_own_time
 from edgevox.home.entities import HomeError, House
 from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, found, pattern, tool_call
 from edgevox.home.resolve import labels
@@ -99,105 +100,6 @@ _IDIOM = (
 _IDIOM_LEADS = pattern(rf"^(?:(?:oh|and|so|um|uh|hey|okay|ok|well|right|hi)[, ]+)*{_IDIOM}[, ]+(?=\w+ )")
 _IDIOM_ENDS = pattern(rf"(?<=\w),? {_IDIOM}$")
 
-# --- unusual words for a request
-
-_NOT_MUSIC = (
-    r"(?!(?:from|about|what|if|whether|how|you|it|that|them|back|myself)\b|(?:.* )?(?:time|date|weather|"
-    r"forecast|lists?|"
-    r"alarms?|reminders?|temperature|news|groceries|chores|jokes?|again|said|story|riddle|volume|sound)\b)"
-)
-_GET_UP = r"(?:wake|get|be|am|are|'m|'re) (?:(?:me|us) )?(?:up|awake|out of bed)"
-_WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (pattern(rf"^({POLITE})(?:dead ?bolt|bolt|latch|padlock)(?: up)? (?=the |my |our )"), r"\1lock "),
-    (pattern(rf"^({POLITE})(?:unbolt|unlatch) (?=the |my |our )"), r"\1unlock "),
-    (pattern(rf"^({POLITE})(?:nuke|zap|axe) (?=(?:the|all|my|our)\b.*\b(?:lights?|lamps?)\b)"), r"\1turn off "),
-    (pattern(rf"^({POLITE})bright (?=the|my|our|all|up\b)"), r"\1brighten "),
-    (pattern(rf"^{POLITE}light (?:it|everything|the (?:house|place)) (?:all )?up$"), "turn on the lights"),
-    # music
-    (pattern(rf"^{POLITE}(?:queue|cue) up (?!the\b|it\b|that\b)(?P<what>.+)$"), r"play \g<what>"),
-    (
-        pattern(
-            rf"^(?:please )?(?:(?:can|could|may) (?:i|we)(?: please)? (?:hear|listen to)|let (?:me|us) (?:hear|"
-            rf"listen to)|"
-            rf"i(?:'d| would)? (?:want|need|like|love) to (?:hear|listen to)|spin(?= some)|"
-            rf"throw on(?= some)) {_NOT_MUSIC}"
-            r"(?P<what>.+?)(?: now| please)*$"
-        ),
-        r"play \g<what>",
-    ),
-    (
-        pattern(
-            rf"^{POLITE}(?:mute (?:the )?(?:sound |audio )?(?:volume|sound|audio)|(?:go|be|stay) (?:silent|mute))$"
-        ),
-        "mute",
-    ),
-    (pattern(rf"^{POLITE}(?:(?:turn|switch|put) on |activate |enable )?(?:the )?silent mode(?: on)?$"), "mute"),
-    # the time
-    (
-        pattern(
-            rf"^{POLITE}(?:the )?(?:current )?time(?: right)? now$|"
-            rf"^{POLITE}(?:let me (?:know|hear)|i need(?: to know)?|give me|say|check) (?:the )?(?:current |"
-            rf"exact )?time"
-            r"(?: please| right now| now| it is)*$"
-        ),
-        "what time is it",
-    ),
-    # alarms
-    (
-        pattern(
-            rf"^(?:{POLITE}(?:make sure(?: that)?|ensure(?: that)?|see to it that|see that) (?:i|we) ?{_GET_UP}|"
-            rf"{POLITE}(?:make|have) (?:me|us) (?:wake up|get up|up)|i (?:need|have|want|"
-            rf"would like)(?: you)? to {_GET_UP})"
-            r" (?:at|by|before|around|for) (?P<when>.+)$"
-        ),
-        r"wake me up at \g<when>",
-    ),
-    (
-        pattern(
-            rf"^{POLITE}(?:(?:list|show(?: me)?|read(?: me)?|tell me|check|view|see|"
-            rf"give me) )?(?:all )?(?:of )?(?:my|the)"
-            r" (?:currently )?(?:set|active|current|upcoming) alarms$|"
-            rf"^{POLITE}(?:list|show(?: me)?|read(?: me)?|check|view|see)(?: all)?(?: of)?(?: my| the)? alarms$"
-        ),
-        "which alarms are set",
-    ),
-    (
-        pattern(
-            r"^(?:did|have) (?:you|i|we) (?:already )?set (?:an|my|the) alarm(?: to wake me(?: up)?| to get up|"
-            r" for me)?"
-            r" (?:at|for) (?P<when>.+)$"
-        ),
-        r"is an alarm set for \g<when>",
-    ),
-    # the state of something
-    (
-        pattern(
-            rf"^{POLITE}(?:see|view|show(?: me)?|check|display|let me (?:know|see)) (?P<what>(?:the|my|"
-            rf"our) (?:[\w' -]+ )?"
-            r"(?:thermostat|heating|heater|ac|temperature)(?: settings?| temperature|"
-            r" status)?(?: in .+?)?)(?: right now| now)?$"
-        ),
-        r"what is \g<what>",
-    ),
-    (
-        pattern(
-            rf"^{POLITE}(?:confirm|verify|double ?-?check|check|make certain|tell me)(?: that| if|"
-            rf" whether)* (?P<what>(?:the|my|"
-            r"our) .+?) (?P<be>is|are) (?P<state>on|off|open|closed|shut|locked|unlocked)(?: for me)?$"
-        ),
-        r"\g<be> \g<what> \g<state>",
-    ),
-)
-_STATE_OF = pattern(
-    rf"^{POLITE}(?:(?:take|have) a (?:quick )?look at|look at|check (?:up )?on|inspect|what's up with|what is up with|"
-    r"what's going on with|what's the (?:status|state|situation) (?:of|with)) (?P<what>(?:the|my|our) .+?)(?: for me)?$"
-)
-_BOTH_ALARMS = pattern(
-    rf"^{POLITE}(?:i (?:need|want)|set|make|create|give me|add)(?: me)?(?: an| two| the)? alarms? (?:for|at) (?:both )?"
-    rf"(?P<first>{NUMBER}\S*(?: (?:am|pm))?) and (?:for |at |another (?:one )?(?:for|"
-    rf"at) )?(?P<second>{NUMBER}\S*(?: (?:am|pm))?)$"
-)
-
 # --- wishes that are not said
 
 _TOO_DARK = pattern(
@@ -248,10 +150,8 @@ def plain_wording(text: str, house: House) -> str:
     plain = _OVERSLEEP.sub("", _without_remark(plain, house))
     if _COMMAND.match(plain) and not _DICTATION.search(plain):
         plain = _with_names(plain, house)
-    for words, replacement in _WORDS:
-        plain = words.sub(replacement, plain)
-    if (asked := _STATE_OF.match(plain)) and not _vocabulary(house).isdisjoint(normalized_words(asked["what"])):
-        plain = f"what is the state of {asked['what']}"
+    plain = in_common_words(plain)
+    plain = rearranged(plain, house)
     plain = _wish(plain, house) or plain
     return text if plain == before else f"{plain}{ending if '?' not in ending else ''}"
 
@@ -358,6 +258,7 @@ class PlainWording(Hook):
         if is_taken_back(run.text):
             return Calls((tool_call("nevermind"),))
         plain = plain_wording(run.text, house)
+        plain = with_own_time(plain, self._alarms.now(), self._alarms.sun_times)
         assert isinstance(own_parts, set)
         parts = () if run.text in own_parts else self._parts(plain, house)
         if len(parts) > 1:
@@ -369,8 +270,8 @@ class PlainWording(Hook):
         return None
 
     def _parts(self, text: str, house: House) -> Sequence[str]:
-        if both := _BOTH_ALARMS.match(text):
-            return [f"set an alarm for {both[which]}" for which in ("first", "second")]
+        if commands := as_commands(text, house):
+            return commands
         parts = split_commands(text, house)
         # A time, a condition or an exception may concern all commands of a sentence.
         if len(parts) < 2 or self._clauses(text).excepted or any(map(self._is_time, parts)):

@@ -101,7 +101,10 @@ async def control_player(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """Pause, go on, skip and mute."""
     verb, words = PLAYER_CONTROLS[tool]
     done = await _apply(home, verb, intent.entities)
-    return sentence(words.format(the(done[0])))
+    if len(done) > 1:
+        for one, several in (("is", "are"), ("plays", "play"), ("has its", "have their")):
+            words = words.replace(f"{{}} {one} ", f"{{}} {several} ")
+    return sentence(words.format(listed([the(player) for player in done], "and")))
 
 
 ROBOT_CONTROLS: dict[str, tuple[Verb, str]] = {

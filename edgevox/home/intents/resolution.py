@@ -21,6 +21,7 @@ from edgevox.home.intents.quantities import STEP
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve.labels import find_place, is_whole_house
 from edgevox.home.resolve.target_resolver import (
+    EXCEPT,
     ClarificationNeeded,
     find_area,
     has_targets,
@@ -31,8 +32,6 @@ from edgevox.home.resolve.target_resolver import (
 from edgevox.tools.calls import PROGRAMS
 from edgevox.tools.tool import Resolution, Speech, Target
 
-EXCEPT = "except"
-"""The slot for what a call leaves as it is. No model is trained on it: CommandClauses fills it."""
 ENTITY_IDS = "entity_ids"
 """The slot for exactly these entities, whatever the other slots select. Only hooks fill it: see `references`."""
 _PLACES = ("area", "floor")

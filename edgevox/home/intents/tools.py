@@ -25,16 +25,9 @@ from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
 from edgevox.home.intents.history_handlers import answer_history
 from edgevox.home.intents.quantities import STEP
-from edgevox.home.intents.resolution import (
-    ENTITY_IDS,
-    EXCEPT,
-    ResolvedIntent,
-    in_question,
-    refresh_intent,
-    resolve_intent,
-)
+from edgevox.home.intents.resolution import ENTITY_IDS, ResolvedIntent, in_question, refresh_intent, resolve_intent
 from edgevox.home.phrasing import sentence
-from edgevox.home.resolve.target_resolver import has_targets
+from edgevox.home.resolve.target_resolver import EXCEPT, has_targets
 from edgevox.tools.executor import current_call
 from edgevox.tools.tool import ConfirmLevel, Speech, Tool
 

@@ -92,6 +92,8 @@ def find_entities(house: House, slots: Slots, domains: Collection[str]) -> Entit
     raise TargetNotFound(_unknown_name(slots.name, where, here or candidates))
 
 
+EXCEPT = "except"
+"""The slot for what a call leaves as it is. No model is trained on it: CommandClauses fills it."""
 _FLOOR_OF = re.compile(r" (?:floors?|carpets?|rugs?)$", re.IGNORECASE)
 
 
@@ -331,6 +333,8 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
             return find_entities(house, slots, domains)[:1]
         case "light_set" if slots.name is None and not slots.has_place:
             return _unnamed_lights(find_entities(house, slots, domains), with_colour=bool(arguments.get("color")))
+        case _ if domains == {"media_player"} and (arguments.get(EXCEPT) or _is_every(slots.name)):
+            return find_entities(house, slots, domains)
         case _ if domains == {"media_player"}:
             return (_player(tool, slots, house, domains),)
         case _:
@@ -376,6 +380,10 @@ def _names_no_kind(name: str | None) -> bool:
     """True for "everything", "all upstairs", and no name at all."""
     said = normalized_words(name or "all")
     return not labels.ALL_WORDS.isdisjoint(said) and not any(map(labels.kind_called, said))
+
+
+def _is_every(name: str | None) -> bool:
+    return not labels.ALL_WORDS.isdisjoint(normalized_words(name or ""))
 
 
 def _thermometers(found: Entities) -> Entities:

@@ -147,6 +147,8 @@ class HomeRules(Hook):
             return media.with_whole_title(plain_request(run.text), call)
         if call.name == "media_next" and media.asks_for_order(run.text):
             return Deny(media.NO_ORDER)
+        if call.name in ("list_remove_item", "list_complete_item"):
+            return await lists.with_list_of_item(call, self._home.house(), self._home.items)
         if call.name == "vacuum_start":
             return devices.with_area_to_clean(call, self._home.house())
         if call.name != "get_weather":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 
+from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Entities, House, ListItem
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
@@ -74,7 +76,8 @@ _CREATE = (
         r"(?:called|named|with the name|titled) (?P<name>[\w' -]+)$"
     ),
     pattern(
-        r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?(?P<name>[\w'-]+(?: [\w'-]+)?) list$"
+        r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?(?P<name>[\w'-]+(?: [\w'-]+)?) "
+        r"list$"
     ),
     pattern(
         r"^(?:create|make|start|set up|begin)(?: me| us)? (?:a |another )(?:new )?list for (?:the |my |our )?"
@@ -97,10 +100,19 @@ _ALL_BUT = pattern(
 )
 
 
+# "Nothing but milk should be left on the list", "only the eggs stay on it"
+_ONLY_STAYS = pattern(
+    rf"^(?:(?:i|we) (?:want|need) )?(?:nothing (?:but|except)|only|just|solely) (?:the |my |our )?(?P<kept>.+?) "
+    rf"(?:(?:should|must|may|shall|can|is to|are to|has to|have to|needs to|to) )?(?:be left|stays?|remains?|be|"
+    rf"left)(?: left)? on {_LIST}$"
+)
+
+
 async def _cleared_but(text: str, house: House, items: Items) -> Calls:
     """Remove all items but those that are to stay: "clear the shopping list, only the milk stays"."""
-    said = _ALL_BUT.match(text)
-    form = next(filter(None, (form.match(said["clear"]) for form in _CLEAR)), None) if said else None
+    said = form = _ONLY_STAYS.match(text)
+    if not said and (said := _ALL_BUT.match(text)):
+        form = next(filter(None, (form.match(said["clear"]) for form in _CLEAR)), None)
     slots = _named(form["list"], house) if form else None
     lists = found("list_get_items", house, **slots) if slots else ()
     if not said or not slots or len(lists) != 1:
@@ -189,6 +201,20 @@ async def _several(tool: str, said: str, list_said: str, house: House, items: It
     if not all(places):
         return ()
     return tuple(tool_call(tool, item=one, name=place) for one, place in zip(wanted, places, strict=True))
+
+
+async def with_list_of_item(call: ToolCall, house: House, items: Items) -> ToolCall | None:
+    """The call on the list that has the item, where "the list" may be several; None where it is right as it is."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    is_any = normalized_words(str(arguments.get("name") or "list")) == ("list",)
+    if not is_any or len(_lists(house)) < 2:
+        return None
+    lines = {the_list.name: [line.text for line in await items(the_list.id)] for the_list in _lists(house)}
+    having = {name: texts for name, texts in lines.items() if _on(str(arguments.get("item") or ""), {name: texts})}
+    return call.with_arguments({**arguments, "name": next(iter(having))}) if len(having) == 1 else None
 
 
 def _on(item: str, lines: dict[str, list[str]]) -> str:

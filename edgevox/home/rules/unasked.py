@@ -67,10 +67,13 @@ _NOTHING = pattern(
 _NO_NEED = pattern(r"^(?:please |no |okay |ok )*(?:there(?:'s| is) )?no need for (?:the|my|our|any|more)\b")
 _STATE = (
     r"(?:on|off|up|down|open|closed|shut|locked|unlocked|running|playing|burning|lit|dark|alone|"
-    r"as (?:it is|they are|is))"
+    r"as (?:it is|they are|is|it was|they were)|(?:where|how|the way|exactly as|just as) (?:it|they) (?:is|are|"
+    r"was|were)|"
+    r"the same|unchanged|untouched)"
 )
 _LEAVE = pattern(
-    r"(?:^|[,;] |\b(?:please|and|just|no|okay|ok|so|then) )leave (?:it|them|that|those|(?:the|my|our) [\w' -]+?) "
+    r"(?:^|[,;] |\b(?:please|and|just|no|okay|ok|so|then) )(?:leave|hold|keep(?= .+ (?:where|as|how|the way|the "
+    r"same|unchanged|untouched|alone)\b)) (?:it|them|that|those|(?:the|my|our) [\w' -]+?) "
     rf"{_STATE}(?=$|[,.!])"
 )
 _NOT_WANTED = pattern(
@@ -79,7 +82,8 @@ _NOT_WANTED = pattern(
 )
 # Words of a request beside what is forbidden.
 _REQUEST = pattern(
-    rf"\b(?:(?!leave|keep){ACTIONS}|play|arm|disarm|add|on|off|up|down|out|instead|rather|percent|degrees|half ?way)\b"
+    rf"\b(?:(?!leave|keep){ACTIONS}|play|arm|disarm|add|on|off|up|down|out|instead|rather|percent|degrees|half "
+    rf"?way)\b"
     r"|[\d%]"
 )
 _OTHER_SENSE = pattern(

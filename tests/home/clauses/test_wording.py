@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.home import DemoHome
+from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.clauses.parts import is_taken_back, split_commands
+from edgevox.home.clauses.rephrasing import as_commands, with_own_time
 from edgevox.home.clauses.wording import PlainWording, plain_wording
 from edgevox.testing import ScriptedModel
 from tests.home.conftest import Bench
@@ -28,6 +32,7 @@ HOUSE = DemoHome().house()
         ("remind me to ring Ann no Tom at nine", "remind me to ring Tom at nine"),
         ("close the curtains, actually open the blinds", "open the blinds"),
         ("lock the no unlock the front door", "unlock the front door"),
+        ("vacuum the hallway, scrap that, do the kitchen", "vacuum the kitchen"),
     ],
 )
 def test_a_correction_replaces_what_is_of_its_kind(said: str, meant: str) -> None:
@@ -95,10 +100,54 @@ def test_a_sentence_that_is_one_command_or_dictation_is_not_split(said: str) -> 
         ("i can hardly see in the garage", "turn on the lights in the garage"),
         ("the living room carpet is filthy", "vacuum the living room"),
         ("turn on the flaw lamp", "turn on the Floor Lamp"),
+        ("we don't need the fan on anymore", "turn off the fan"),
+        ("you needn't remind me of the laundry after all", "cancel the reminder about the laundry"),
+        ("if the garage door isn't closed yet please close it", "close the garage door"),
+        ("unless the printer is on, turn it on", "turn on the printer"),
+        ("fan on, half an hour will do", "fan on for half an hour"),
+        (
+            "in the office switch off all lights, apart from the desk lamp",
+            "switch off all lights in the office, apart from the desk lamp",
+        ),
     ],
 )
 def test_unusual_words_become_those_that_the_model_knows(said: str, plain: str) -> None:
     assert plain_wording(said, HOUSE) == plain
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "if the garage door isn't closed, turn off the fan",
+        "if the printer is on, turn it on",
+        "in the office turn on the desk lamp",
+        "i don't need the fan",
+    ],
+)
+def test_a_condition_or_a_place_that_matters_is_kept(said: str) -> None:
+    assert plain_wording(said, HOUSE) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("tell me when it's half past four", "set an alarm for 4:30 pm today"),
+        ("my train goes at nine tomorrow, wake me two hours before that", "wake me at 7:00 am tomorrow"),
+        ("dinner is at 7 pm, please set an alarm an hour before", "please set an alarm for 6:00 pm today"),
+        ("tell me when it's dry", "tell me when it's dry"),
+        ("set a timer for ten minutes before dinner", "set a timer for ten minutes before dinner"),
+    ],
+)
+def test_a_time_that_depends_on_another_is_computed(said: str, meant: str) -> None:
+    assert with_own_time(said, datetime(2026, 3, 11, 10, 0, tzinfo=UTC), SunTimes()) == meant
+
+
+def test_the_only_lamp_that_should_be_on_leaves_the_others_off() -> None:
+    assert as_commands("only the desk lamp should be on in the office", HOUSE) == (
+        "turn on the desk lamp",
+        "turn off all the lights in the office except the desk lamp",
+    )
+    assert as_commands("only the door should be on", HOUSE) == ()
 
 
 def _agent(bench: Bench, *lines: str) -> tuple[LLMAgent, ScriptedModel]:

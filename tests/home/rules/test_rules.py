@@ -125,8 +125,15 @@ async def test_a_list_is_cleared_after_a_yes(talk: Talk) -> None:
     assert await talk.bench.home.items("todo.shopping_list") == ()
 
 
-async def test_what_shall_stay_on_a_list_is_kept(talk: Talk) -> None:
-    await talk.say("take everything off the shopping list, only the milk stays")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "take everything off the shopping list, only the milk stays",
+        "nothing but milk should be left on the shopping list",
+    ],
+)
+async def test_what_shall_stay_on_a_list_is_kept(talk: Talk, said: str) -> None:
+    await talk.say(said)
     assert [item.text for item in await talk.bench.home.items("todo.shopping_list")] == ["milk"]
 
 
@@ -327,6 +334,8 @@ async def test_stopping_what_flows_closes_its_valve_and_stops_no_movement(bench:
         ),
         ("clean the bedroom floor", ("vacuum_clean_area", {"area": "bedroom floor"}), "cleaning the bedroom"),
         ("shuffle my playlist", ("media_next", {}), "cannot shuffle"),
+        ("and bread removed", ("list_remove_item", {"item": "bread", "name": "list"}), "bread off the shopping list"),
+        ("mute every player but the tv", ("media_player_mute", {}), "kitchen speaker is muted"),
         ("create a new list for the holidays", ("nevermind", {}), "holidays list"),
         ("what is the thermostat set to", ("nevermind", {}), "set to 21 degrees"),
     ],

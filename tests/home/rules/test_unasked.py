@@ -38,6 +38,8 @@ async def test_what_is_forbidden_is_answered_without_the_model(bench: Bench) -> 
         "don't bother closing the blinds",
         "I'd rather you didn't start the dishwasher",
         "don't start the dishwasher, I'm on the phone",
+        "hold the volume where it is",
+        "keep the heating the way it is",
     ],
 )
 def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
@@ -59,6 +61,7 @@ def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
         "don't make any noise",
         "did I leave the oven on",
         "leave the porch light on for ten minutes",
+        "keep the fan running",
         "never mind",
         "stop closing the blinds",
         "stop playing",

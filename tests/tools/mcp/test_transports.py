@@ -107,6 +107,7 @@ def test_a_server_has_ended_although_its_end_was_cancelled_and_the_loop_closed(t
     assert not is_alive(int(pid_file.read_text(encoding="ascii")))
 
 
+@pytest.mark.long
 def test_a_server_ends_at_any_moment_its_start_is_cancelled(tmp_path: Path) -> None:
     async def main(rounds: int) -> None:
         holding = asyncio.create_task(hold(stubborn(tmp_path / "pid")))
