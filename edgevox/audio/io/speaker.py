@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgevox.audio.aec.reference import Hole
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.io.devices import Device, device_lost, find_device
-from edgevox.audio.io.streams import Ring, open_stream
+from edgevox.audio.io.streams import Ring, close_stream, open_stream, start_stream
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
@@ -214,8 +214,8 @@ class Speaker:
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play chunks as they come; returns when the last sample was played or `cancel` is set.
 
-        `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
-        `chunks` raises once everything before it was played.
+        `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, SoundStuck if
+        PortAudio hangs, and what `chunks` raises once everything before it was played.
         """
         playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start, self.tap)
         stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
@@ -224,7 +224,7 @@ class Speaker:
         self._playback = playback
         try:
             playback.device_delay_s = stream.latency_s
-            stream.start()
+            await start_stream(stream)
             await self._wait_for(playback)
             if not cancel.is_set():
                 await feeding
@@ -233,10 +233,12 @@ class Speaker:
             feeding.cancel()
             self._playback = None
             self.heard_s = playback.heard_s  # closing it drops the rest
-            await asyncio.to_thread(stream.close)
             self.underruns += playback.underruns
             self.delay_s = playback.device_delay_s
-            await asyncio.gather(feeding, return_exceptions=True)
+            try:
+                await close_stream(stream)
+            finally:
+                await asyncio.gather(feeding, return_exceptions=True)
 
     async def _wait_for(self, playback: Playback) -> None:
         while not playback.is_over.is_set():
