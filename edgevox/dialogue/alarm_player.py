@@ -131,11 +131,19 @@ class AlarmPlayer:
         """Ring while the block runs; `is_spoken_to` returns whether the user is speaking."""
         self._is_spoken_to = is_spoken_to
         try:
-            async with background_task(self._work()) as working:
-                working.add_done_callback(_report)
+            async with background_task(self._keep_working()):
                 yield
         finally:
             await cancel_tasks(*self._command_tasks)
+
+    async def _keep_working(self) -> None:
+        """Begin again after a bug: the next alarm must ring."""
+        while True:
+            try:
+                await self._work()
+            except Exception:
+                log.exception("the alarm player failed and begins again")
+            await self._sleep(LOOK_S)
 
     async def _work(self) -> None:
         try:
@@ -353,8 +361,3 @@ async def _speech(speech_output: SpeechOutput, announcements: Sequence[str]) -> 
     except EngineFailed as error:
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text
-
-
-def _report(working: asyncio.Task[None]) -> None:
-    if not working.cancelled() and (error := working.exception()):
-        log.error("the alarm player failed: no alarm will ring", exc_info=error)

@@ -34,6 +34,8 @@ class Flaky(AlarmSchedule):
     """An agenda whose file can go out of reach."""
 
     is_out_of_reach = False
+    bug: Exception | None = None
+    """What is raised once."""
 
     def __init__(
         self,
@@ -55,6 +57,9 @@ class Flaky(AlarmSchedule):
         return super().done(due) and due.id not in self.taken
 
     def _reach(self) -> None:
+        bug, self.bug = self.bug, None
+        if bug is not None:
+            raise bug
         if self.is_out_of_reach:
             raise StateError("the disk is gone", hint="put it back")
 
@@ -599,6 +604,16 @@ async def test_an_agenda_that_cannot_be_read_is_told_once_and_rings_when_it_can(
         home.agenda.is_out_of_reach = False
         await home.time.pass_by(1)
         assert len(home.started) == 1
+
+
+async def test_a_bug_costs_no_later_alarm(caplog: pytest.LogCaptureFixture) -> None:
+    home = Home()
+    home.timers.start(10)
+    home.agenda.bug = ValueError("a bug")
+    async with home.ringing():
+        await home.time.pass_by(10 + 2 * LOOK_S)
+    assert len(home.started) == 1
+    assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
 async def test_an_alarm_that_cannot_be_marked_as_done_does_not_ring_for_ever() -> None:
