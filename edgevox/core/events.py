@@ -283,10 +283,10 @@ class Bus:
     def __init__(self) -> None:
         self._listeners: list[Publish] = []
         self._failing: list[Publish] = []
-        """Listeners whose last call raised, so that it is logged once."""
+        """Listeners that could not write at their last call, so that it is logged once."""
 
     def publish(self, event: Event) -> None:
-        """Call every listener. A view that cannot print must not end a turn or an alarm: what it raises is logged.
+        """Call every listener. A view that cannot print, because the disk is full, must not end a turn or an alarm.
 
         Raises BrokenPipeError: the reader of the output is gone, and the program ends.
         """
@@ -295,18 +295,17 @@ class Bus:
                 listener(event)
             except BrokenPipeError:
                 raise
-            except Exception as error:
+            except OSError as error:
                 if listener not in self._failing:
                     self._failing.append(listener)
-                    # A full disk is no bug, and its log may be what is full.
-                    log.error("a listener failed: %s", error, exc_info=not isinstance(error, OSError))
+                    log.error("what happens cannot be shown: %s", error)
             else:
                 if listener in self._failing:
                     self._failing.remove(listener)
 
     @contextmanager
     def listening(self, listener: Publish) -> Iterator[None]:
-        """Call `listener` for every event while the block runs. It must be quick, and should not raise."""
+        """Call `listener` for every event while the block runs. It must be quick and must not raise, except OSError."""
         self._listeners.append(listener)
         try:
             yield

@@ -139,10 +139,9 @@ class AlarmPlayer:
     async def _keep_working(self) -> None:
         """Begin again after a bug: the next alarm must ring."""
         while True:
-            try:
-                await self._work()
-            except Exception:
-                log.exception("the alarm player failed and begins again")
+            async with background_task(self._work()) as working:
+                await asyncio.wait((working,))
+            log.error("the alarm player failed and begins again", exc_info=working.exception())
             await self._sleep(LOOK_S)
 
     async def _work(self) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from edgevox.audio.io.devices import Device, Direction, device_lost, device_unusable, portaudio, stream_lock
 from edgevox.audio.io.recorder_child import open_with_channels
-from edgevox.core.errors import DeviceUnavailable, SoundStuck
+from edgevox.core.errors import DeviceUnavailable, EdgevoxError, SoundStuck
 
 T = TypeVar("T")
 
@@ -126,14 +126,17 @@ async def close_stream(stream: Stream) -> None:
 
 
 def _in_thread(call: Callable[[], T]) -> Future[T]:
-    """Run a call that may hang in a thread of its own, which does not keep the process from ending."""
+    """Run a call that may hang in a thread of its own, which does not keep the process from ending.
+
+    It may raise EdgevoxError.
+    """
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # from here on it cannot be cancelled
 
     def run() -> None:
         try:
             result = call()
-        except Exception as error:  # noqa: BLE001  (it is raised in the caller)
+        except EdgevoxError as error:
             future.set_exception(error)
         else:
             future.set_result(result)
