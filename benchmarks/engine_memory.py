@@ -1,4 +1,4 @@
-"""Memory of the language model and of speech recognition over many requests: `python -m benchmarks.engine_memory`.
+"""Memory of the language model and of speech recognition: `python -m benchmarks.engine_memory --engine stt`.
 
 The engines run in their own processes with the default models, as in the program. After each step they are left idle
 until they have returned freed memory. A leak grows from step to step; a cache or a buffer reaches a plateau.
@@ -93,18 +93,18 @@ class Engines:
 
     async def llm_steps(self) -> AsyncIterator[tuple[str, float]]:
         yield "loaded", await self.rss_mb("llm")
-        for part in range(4):
+        for part in range(2):
             for number in range(10):
                 await self.ask(f"{API_CLIENT}{part}-{number}", 10)
             yield f"{10 * (part + 1)} requests of programs", await self.rss_mb("llm")
-        for part in range(5):
+        for part in range(3):
             for number in range(10):
                 await self.ask(f"{API_CLIENT}tools-{part}-{number}", 10, (tool(10 * part + number),))
             yield f"{10 * (part + 1)} with tools that are new each time", await self.rss_mb("llm")
-        for words in (100, 200, 400, 600):
+        for words in (100, 200, 400):
             await self.ask("local", words)
             yield f"a local prompt of {words} words", await self.rss_mb("llm")
-        for part in range(3):
+        for part in range(2):
             for _number in range(5):
                 await self.ask("local", 50, (tool(0),))
             yield f"{5 * (part + 1)} local turns", await self.rss_mb("llm")
@@ -112,30 +112,32 @@ class Engines:
     async def stt_steps(self, voice: AssistantRuntime) -> AsyncIterator[tuple[str, float]]:
         speech = [at_16_khz(await voice.voice().sound_of(sentence)) for sentence in SENTENCES]
         yield "loaded", await self.rss_mb("stt")
-        for part in range(6):
+        for part in range(5):
             for sound in speech[part % 2 :: 2]:
                 async for _transcript in self._engines.stt.stream(TranscribeRequest(sound), CancelFlag()):
                     pass
             yield f"{4 * (part + 1)} utterances", await self.rss_mb("stt")
 
 
-async def measure() -> dict[str, dict[str, float]]:
+async def measure(name: EngineName) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as state:
         folders = replace(user_folders(), state=Path(state))
         settings = load_settings(folders, flags={"tools.enabled": False}, environ={})
-        async with AssistantRuntime(settings, folders, open_store(folders), ("llm", "stt", "tts")) as runtime:
+        names: tuple[EngineName, ...] = ("llm",) if name == "llm" else ("stt", "tts")
+        async with AssistantRuntime(settings, folders, open_store(folders), names) as runtime:
             engines = Engines(runtime)
-            return {
-                "llm": {name: mb async for name, mb in engines.llm_steps()},
-                "stt": {name: mb async for name, mb in engines.stt_steps(runtime)},
-            }
+            steps = engines.llm_steps() if name == "llm" else engines.stt_steps(runtime)
+            return {step: mb async for step, mb in steps}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--engine", choices=("llm", "stt"), default="llm")
+    parser.add_argument("--json", type=Path, help="also write the figures here, beside those of the other engine")
     args = parser.parse_args()
-    result = {"hardware": describe(), "unit": "MB of resident memory, idle", **asyncio.run(measure())}
+    kept = json.loads(args.json.read_text(encoding="utf-8")) if args.json and args.json.exists() else {}
+    steps = asyncio.run(measure(args.engine))
+    result = {"hardware": describe(), "unit": "MB of resident memory, idle", **kept, args.engine: steps}
     text = json.dumps(result, indent=1)
     print(text)
     if args.json:
