@@ -131,6 +131,8 @@ class Engines:
     models: ModelSelection
     publish: Publish
     threads: ThreadPlan = field(default_factory=plan_threads)
+    _handed_over: set[EngineName] = field(default_factory=set)
+    """Engines that belong to the next session; requests of this one still use them."""
 
     def __contains__(self, engine: EngineName) -> bool:
         return engine in self.models.engines
@@ -144,13 +146,15 @@ class Engines:
     async def close(self) -> None:
         await self.embedder.close()
         for name in ALL:
-            if (hosted := self.__dict__.get(name)) is not None:  # a cached property that was used
+            hosted = self.__dict__.get(name)  # a cached property, if it was used
+            if hosted is not None and name not in self._handed_over:
                 await hosted.close()
 
     def take_over(self, before: Engines) -> None:
         """Take over the running engines of `before` where the configuration is the same.
 
-        Must be called before these start; `before` is then closed without them.
+        Must be called before these start; `before` is then closed without them. Until then both use them: its last
+        requests would start engines of their own.
         """
         for name in self.models.engines:
             old, new = before.__dict__.get(name), self._hosted(name)
@@ -158,7 +162,8 @@ class Engines:
                 continue
             if new.is_equivalent_to(old):
                 old.publish_to(self.publish)
-                self.__dict__[name] = before.__dict__.pop(name)
+                self.__dict__[name] = old
+                before._handed_over.add(name)
 
     def states(self) -> dict[str, str]:
         return {name: self._state(name) for name in self.models.engines}

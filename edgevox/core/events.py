@@ -7,6 +7,7 @@ a slow subscriber loses its oldest events and never delays a turn.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -225,7 +226,8 @@ class RingEnded(Event):
     """The ringing stopped. `error` says why it could not be heard, if so.
 
     `answered`: interrupted by an unrelated utterance; `obeyed`: the timer's command runs next; `given_up`:
-    nobody reacted within the limit; `cancelled`: deleted; `shut_down`: the assistant stopped meanwhile.
+    nobody reacted within the limit; `cancelled`: deleted; `shut_down`: the assistant stopped meanwhile, and
+    `rings_again` if it had not been heard: then the next start rings it, and records it.
     """
 
     ring_id: str
@@ -233,6 +235,7 @@ class RingEnded(Event):
     how: RingEnd
     snoozed_minutes: int = 0
     error: str = ""
+    rings_again: bool = False
 
 
 class RingTrouble(Event):
@@ -271,25 +274,45 @@ Publish: TypeAlias = Callable[[Event], None]
 
 QUEUE_EVENTS = 1024
 
+log = logging.getLogger(__name__)
+
 
 class Bus:
     """One stream of events. Use it from the event loop's thread only."""
 
     def __init__(self) -> None:
         self._listeners: list[Publish] = []
+        self._failing: list[Publish] = []
+        """Listeners that could not write at their last call, so that it is logged once."""
 
     def publish(self, event: Event) -> None:
+        """Call every listener. A view that cannot print, because the disk is full, must not end a turn or an alarm.
+
+        Raises BrokenPipeError: the reader of the output is gone, and the program ends.
+        """
         for listener in tuple(self._listeners):
-            listener(event)
+            try:
+                listener(event)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                if listener not in self._failing:
+                    self._failing.append(listener)
+                    log.error("what happens cannot be shown: %s", error)
+            else:
+                if listener in self._failing:
+                    self._failing.remove(listener)
 
     @contextmanager
     def listening(self, listener: Publish) -> Iterator[None]:
-        """Call `listener` for every event while the block runs. It must be quick and must not raise."""
+        """Call `listener` for every event while the block runs. It must be quick and must not raise, except OSError."""
         self._listeners.append(listener)
         try:
             yield
         finally:
             self._listeners.remove(listener)
+            if listener in self._failing:
+                self._failing.remove(listener)
 
     @contextmanager
     def subscription(self, capacity: int = QUEUE_EVENTS) -> Iterator[Subscription]:

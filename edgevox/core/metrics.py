@@ -104,6 +104,8 @@ class TurnMetricsRecorder:
                 self._keep(record_of([*self._open.pop(event.turn_id), event]))
             case events.RingStarted():
                 self._ringing[event.ring_id] = event
+            case events.RingEnded(rings_again=True):
+                self._ringing.pop(event.ring_id, None)
             case events.RingEnded() if event.ring_id in self._ringing:
                 self._keep(ring_record_of(self._ringing.pop(event.ring_id), event))
             case TurnEvent() if event.turn_id in self._open:

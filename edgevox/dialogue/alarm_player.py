@@ -70,7 +70,14 @@ class _Ring:
     rounds: int = 0
     """How often it has sounded."""
     is_announced: bool = False
+    is_heard: bool = False
+    """Whether it has sounded at least once without an error."""
     error: str = ""
+    """Why it has not been heard."""
+
+    @property
+    def is_announcement_due(self) -> bool:
+        return not self.is_heard or self.rounds % _ANNOUNCED_EVERY == 0
 
     @property
     def is_silent(self) -> bool:
@@ -124,11 +131,18 @@ class AlarmPlayer:
         """Ring while the block runs; `is_spoken_to` returns whether the user is speaking."""
         self._is_spoken_to = is_spoken_to
         try:
-            async with background_task(self._work()) as working:
-                working.add_done_callback(_report)
+            async with background_task(self._keep_working()):
                 yield
         finally:
             await cancel_tasks(*self._command_tasks)
+
+    async def _keep_working(self) -> None:
+        """Begin again after a bug: the next alarm must ring."""
+        while True:
+            async with background_task(self._work()) as working:
+                await asyncio.wait((working,))
+            log.error("the alarm player failed and begins again", exc_info=working.exception())
+            await self._sleep(LOOK_S)
 
     async def _work(self) -> None:
         try:
@@ -222,20 +236,21 @@ class AlarmPlayer:
         if not rings:
             return
         self._alarm_state.ring([ring.due for ring in rings])
-        announcements = [self._announced(ring) for ring in rings if ring.rounds % _ANNOUNCED_EVERY == 0]
+        announcements = [self._announced(ring) for ring in rings if ring.is_announcement_due]
         if announcements:
             self._pipeline.has_said(" ".join(announcements))
         alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
+        error = ""
         try:
             is_played = await self._play(alarm_tone(min(alarms)) if alarms else timer_chime(), announcements)
-        except EdgevoxError as error:
-            is_played = True  # counts as a round: do not retry a lost device for ever
-            for ring in rings:
-                ring.error = error.message
+        except EdgevoxError as lost:
+            is_played, error = True, lost.message  # counts as a round: a command is run, heard or not
         # A sound that was cut by the end of a turn is repeated at once.
         self._sounded_s = self._clock() if is_played else -math.inf
         for ring in rings:
             ring.rounds += is_played
+            ring.is_heard = ring.is_heard or (is_played and not error)
+            ring.error = "" if ring.is_heard else error
             if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
@@ -281,7 +296,8 @@ class AlarmPlayer:
             return None
         if self._alarm_state.is_ignored and ring.due.kind != "alarm":
             return "answered"
-        is_over = ring.rounds >= ring.most_rounds or self._clock() >= ring.until_s
+        # One that was not heard, because the loudspeaker is lost, goes on for the whole time.
+        is_over = (ring.is_heard and ring.rounds >= ring.most_rounds) or self._clock() >= ring.until_s
         return "given_up" if is_over and self._clock() - self._sounded_s >= PAUSE_S else None
 
     async def _end(self, ring: _Ring, how: RingEnd) -> None:
@@ -304,12 +320,12 @@ class AlarmPlayer:
             self._command_tasks.add(task)
             task.add_done_callback(self._command_tasks.discard)
 
-    def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0) -> None:
-        del self._rings[ring.due.id]
+    def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0, *, rings_again: bool = False) -> None:
+        due = ring.due
+        del self._rings[due.id]
         if ring.is_announced:
-            self._publish(
-                RingEnded(ring_id=ring.due.id, kind=ring.due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
-            )
+            ended = RingEnded(ring_id=due.id, kind=due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
+            self._publish(replace(ended, rings_again=rings_again))
 
     async def _run_command(self, due: DueAlarm) -> None:
         caller = self._scopes_now(due.caller) if due.caller else None
@@ -322,12 +338,14 @@ class AlarmPlayer:
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""
         for ring in list(self._rings.values()):
-            if ring.rounds and not ring.error:
+            rings_again = not ring.is_heard
+            if ring.is_heard:
                 try:
                     self._schedule.done(ring.due)
                 except StateError as error:
                     self._complain(error)
-            self._drop(ring, "shut_down")
+                    rings_again = True
+            self._drop(ring, "shut_down", rings_again=rings_again)
         self._alarm_state.clear()
 
     def _complain(self, error: StateError) -> None:
@@ -342,8 +360,3 @@ async def _speech(speech_output: SpeechOutput, announcements: Sequence[str]) -> 
     except EngineFailed as error:
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text
-
-
-def _report(working: asyncio.Task[None]) -> None:
-    if not working.cancelled() and (error := working.exception()):
-        log.error("the alarm player failed: no alarm will ring", exc_info=error)

@@ -263,8 +263,9 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         self._publish = publish
 
     async def start(self) -> None:
-        """Start a child and load the model. Raises ModelError, or EngineFailed if it dies while loading."""
+        """Start a child and load the model. Raises ModelError, and EngineFailed if it dies or is closed meanwhile."""
         async with self._starting:
+            self._check_open()
             if self._process is not None and self._process.alive:
                 return
             self._change("starting")
@@ -272,8 +273,9 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
             try:
                 process = await EngineProcess.spawn(self.name, self._engine)
                 await process.wait_ready(self._limits)
+                self._check_open()
             except BaseException as error:
-                if isinstance(error, (EngineFailed, ModelError)):
+                if isinstance(error, (EngineFailed, ModelError)) and not self._closed:
                     self._change("failed", str(error))
                 if process is not None:
                     await process.kill()
@@ -296,8 +298,13 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
                     await self._replace(process)
                 raise
 
+    def _check_open(self) -> None:
+        """Raises EngineFailed after `close`: a request that still waited would leave a child behind."""
+        if self._closed:
+            raise EngineFailed(f"the {self.name} engine was closed", hint="try again in a moment")
+
     async def close(self) -> None:
-        """Kill the child at once; the engine has nothing to save."""
+        """Kill the child at once, for good; the engine has nothing to save."""
         self._closed = True
         await cancel_tasks(self._idle_watch, self._restart_task)
         if self._process is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,10 @@ class FakePortAudio:
         self.streams: list[FakeStream] = []
         self.tried: list[int] = []
         self.refuses_to_start = False
+        self.lets_go = threading.Event()
+        """Whether a stream can be stopped: it cannot if the sound server died at the wrong moment."""
+        self.lets_go.set()
+        self.has_closed = threading.Event()
         self.default = SimpleNamespace(device=(0, 0))
         self._channels = channels
 
@@ -48,6 +53,8 @@ class FakePortAudio:
 
     OutputStream = InputStream
 
+    def _exit_handler(self) -> None: ...
+
 
 class FakeStream:
     latency = 0.05
@@ -64,10 +71,12 @@ class FakeStream:
         self.is_running = True
 
     def abort(self, *, ignore_errors: bool) -> None:
+        self._portaudio.lets_go.wait(30)
         self.is_running = False
 
     def close(self, *, ignore_errors: bool) -> None:
         self.is_closed = True
+        self._portaudio.has_closed.set()
 
     def hear(self, frames: NDArray[np.float32], *, overflow: bool = False) -> None:
         """What the device's thread does when it has sound."""

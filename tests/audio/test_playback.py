@@ -77,6 +77,16 @@ async def test_a_driver_that_knows_no_times_is_given_the_delay_of_its_buffer() -
     assert len(await take_all(playback)) > 0.5 * RATE_HZ
 
 
+async def test_a_driver_with_impossible_times_does_not_keep_it_from_ending() -> None:
+    playback = Playback(RATE_HZ, 0, lambda: None)
+    await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))
+    out = np.zeros((BLOCK, 1), dtype=np.float32)
+    async with asyncio.timeout(BOUND_S):
+        while not playback.is_over.is_set():
+            playback.fill(out, BLOCK, SimpleNamespace(currentTime=0.0, outputBufferDacTime=1e9), FINE)
+            await asyncio.sleep(0)
+
+
 async def test_the_lead_in_is_silence_before_the_first_sample() -> None:
     playback = Playback(RATE_HZ, 1000, lambda: None)
     await playback.feed(chunks(np.ones(BLOCK, dtype=np.float32)))

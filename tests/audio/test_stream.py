@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 
@@ -13,7 +14,7 @@ from edgevox.audio.aec.reference import FarEndReference
 from edgevox.audio.aec.webrtc import LATENCY_SAMPLES
 from edgevox.audio.io.microphone import Microphone
 from edgevox.audio.io.speaker import Speaker
-from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.errors import DeviceUnavailable, SoundStuck
 from edgevox.core.turn import CancelFlag
 from tests.audio.echo_room import Late
 from tests.audio.fake_portaudio import RATE_HZ, FakePortAudio
@@ -145,3 +146,22 @@ async def test_a_device_that_another_program_holds_is_an_error_and_is_left(monke
             await use
         assert "another program" in caught.value.hint
         assert fake.streams[-1].is_closed
+
+
+async def test_a_device_that_portaudio_does_not_let_go_costs_the_reply_and_not_those_behind_it_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for limit in ("speaker._GONE_AFTER_S", "streams._CLOSES_WITHIN_S", "devices._LOCK_WITHIN_S"):
+        monkeypatch.setattr(f"edgevox.audio.io.{limit}", 0.05)
+    fake = plug_in(monkeypatch, (1,))
+    fake.lets_go.clear()
+    speaker = Speaker()
+    async with asyncio.timeout(10):
+        with pytest.raises(SoundStuck):
+            await speaker.play(chunks(sweep(0.1, RATE_HZ)), CancelFlag())
+        with pytest.raises(DeviceUnavailable, match="busy"):
+            await speaker.play(chunks(sweep(0.1, RATE_HZ)), CancelFlag())
+        fake.lets_go.set()
+        await asyncio.to_thread(fake.has_closed.wait, 10)
+        with pytest.raises(DeviceUnavailable, match="does not answer"):  # it can be opened again
+            await speaker.play(chunks(sweep(0.1, RATE_HZ)), CancelFlag())

@@ -151,3 +151,10 @@ def test_a_ring_is_recorded_with_its_outcome() -> None:
     )
     assert (record.source, record.reply, record.outcome) == ("ring", "It is half past six.", "given_up")
     assert (record.total_ms, record.error_code) == (120_000, "unheard")
+
+
+def test_a_ring_that_a_reload_interrupts_is_recorded_once() -> None:
+    started = RingStarted(ring_id="r", kind="timer", text="The pasta timer is done.")
+    cut = RingEnded(ring_id="r", kind="timer", how="shut_down", rings_again=True)
+    ended = RingEnded(ring_id="r", kind="timer", how="stopped")
+    assert [record.outcome for record in records([started, cut, started, ended])] == ["stopped"]

@@ -34,6 +34,8 @@ class Flaky(AlarmSchedule):
     """An agenda whose file can go out of reach."""
 
     is_out_of_reach = False
+    bug: Exception | None = None
+    """What is raised once."""
 
     def __init__(
         self,
@@ -55,6 +57,9 @@ class Flaky(AlarmSchedule):
         return super().done(due) and due.id not in self.taken
 
     def _reach(self) -> None:
+        bug, self.bug = self.bug, None
+        if bug is not None:
+            raise bug
         if self.is_out_of_reach:
             raise StateError("the disk is gone", hint="put it back")
 
@@ -251,7 +256,9 @@ async def test_an_alarm_cut_by_shutdown_rings_at_the_next_start() -> None:
     async with home.ringing():
         await home.time.skip(1)
         await home.until(RingStarted)
-    assert home.ended == ["shut_down"]
+    assert [(event.how, event.rings_again) for event in home.events if isinstance(event, RingEnded)] == [
+        ("shut_down", True)
+    ]
     assert len(home.timers.all()) == 1
 
 
@@ -557,11 +564,26 @@ async def test_a_loudspeaker_that_is_gone_is_named_and_does_not_end_the_ringing(
     home = Home(speaker=Unplugged())
     home.timers.start(10)
     async with home.ringing():
-        await home.time.pass_by(10 + FOR_S)
+        await home.time.pass_by(10 + FOR_S + PAUSE_S)
         assert [event.error for event in home.events if isinstance(event, RingEnded)] == ["unplugged"]
         home.timers.start(1)
         await home.time.pass_by(2)
         assert len(home.started) == 2
+
+
+async def test_a_timer_rings_on_when_its_loudspeaker_is_back_and_so_does_the_next() -> None:
+    speaker = Returning()
+    home = Home(speaker=speaker)
+    home.timers.start(10, name="pasta")
+    async with home.ringing():
+        await home.time.pass_by(10 + (ROUNDS + 1) * PAUSE_S)
+        assert home.ended == [], "it was not heard yet"
+        speaker.is_back = True
+        home.timers.start(10, name="egg")
+        await home.time.pass_by(FOR_S)
+    assert home.synthesizer.spoken.count("The pasta timer is done.") > ROUNDS
+    assert speaker.played
+    assert [event.error for event in home.events if isinstance(event, RingEnded)] == ["", ""]
 
 
 async def test_without_a_voice_the_chime_is_heard() -> None:
@@ -582,6 +604,16 @@ async def test_an_agenda_that_cannot_be_read_is_told_once_and_rings_when_it_can(
         home.agenda.is_out_of_reach = False
         await home.time.pass_by(1)
         assert len(home.started) == 1
+
+
+async def test_a_bug_costs_no_later_alarm(caplog: pytest.LogCaptureFixture) -> None:
+    home = Home()
+    home.timers.start(10)
+    home.agenda.bug = ValueError("a bug")
+    async with home.ringing():
+        await home.time.pass_by(10 + 2 * LOOK_S)
+    assert len(home.started) == 1
+    assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
 async def test_an_alarm_that_cannot_be_marked_as_done_does_not_ring_for_ever() -> None:
@@ -651,6 +683,19 @@ class Unplugged(Unducked):
     async def play(self, chunks: AsyncIterator[Audio], *_rest: object) -> None:
         await anext(chunks)
         raise DeviceUnavailable("unplugged")
+
+
+class Returning(MemorySpeaker):
+    """A loudspeaker that is lost until the test says that it `is_back`."""
+
+    is_back = False
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        if not self.is_back:
+            raise DeviceUnavailable("unplugged")
+        await super().play(chunks, cancel, on_start)
 
 
 class Hoarse(ToneSynthesizer):

@@ -48,6 +48,7 @@ async def test_an_equivalent_engine_keeps_running(daemons: tuple[AssistantRuntim
             pid = before.engines.pid("llm")
             assert pid is not None
             after.engines.take_over(before.engines)
+            assert before.engines.pid("llm") == pid, "its last requests start no other one"
         with after.bus.listening(events.append):
             async with after:
                 assert after.engines.pid("llm") == pid

@@ -264,6 +264,19 @@ async def test_a_load_error_reaches_the_caller(broken: Any, error: type[Exceptio
     await engine.close()
 
 
+async def test_a_request_that_waited_when_the_engine_was_closed_starts_no_other_child() -> None:
+    async with asyncio.timeout(BOUND_S), echo() as engine:
+        running = engine.stream("forever", CancelFlag())
+        assert await anext(running) == "again"
+        waiting = asyncio.create_task(answer(engine, "next"))
+        await asyncio.sleep(0)
+        await engine.close()
+        await running.aclose()
+        with pytest.raises(EngineFailed, match="closed"):
+            await waiting
+        assert engine.pid is None
+
+
 async def test_a_child_ends_when_its_parent_is_gone() -> None:
     engine = SupervisedEngine[str, str]("echo", Echo(), limits=LIMITS)
     await engine.start()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import errno
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,8 +11,9 @@ import anthropic
 import pytest
 from anthropic.types import Message
 
-from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed
-from edgevox.core.types import NamedTool
+from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed, StateError
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDelta, ChatReply, ChatRequest, NamedTool
 from edgevox.server.assistant import Assistant
 from tests.server.harness import OWNER, TALKER, Lamp, acting, model, served, talking, written
 
@@ -194,6 +196,53 @@ async def test_what_the_model_raises_is_told_before_the_first_word(
     async with client(talking(model([error]))) as chat:
         with pytest.raises(kind):
             await ask(chat, USER)
+
+
+class Faulty:
+    """A model on a machine that has a problem, at once or after a word."""
+
+    def __init__(self, error: Exception, *, begins: bool = False) -> None:
+        self._error = error
+        self._begins = begins
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        if self._begins:
+            yield ChatDelta("Well, ")
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "ask", "begins"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), whole, False),
+        (TimeoutError(), streamed, False),
+        (StateError("/home/x is full"), streamed, True),
+    ],
+)
+async def test_a_fault_of_the_machine_is_an_error_that_clients_retry_and_is_logged_once(
+    error: Exception, ask: Any, begins: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with client(talking(Faulty(error, begins=begins))) as chat:
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            await ask(chat, USER)
+    assert caught.value.body["error"]["type"] == "overloaded_error"  # type: ignore[index]
+    assert caught.value.status_code == (200 if begins else 503)
+    assert "/home" not in str(caught.value)
+    logged = [record for record in caplog.records if record.name == "edgevox.server.http.errors"]
+    assert [record.levelname for record in logged] == ["ERROR"]
+    assert not any(record.exc_info for record in caplog.records)
+
+
+async def test_a_model_that_ends_without_an_end_is_an_error_that_clients_retry() -> None:
+    class Ended:
+        async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+            yield ChatDelta("Well, ")
+
+    async with client(talking(Ended())) as chat:
+        with pytest.raises(anthropic.InternalServerError, match="before its reply was complete"):
+            await whole(chat, USER)
+        with pytest.raises(anthropic.InternalServerError, match="before its reply was complete"):
+            await chat.messages.count_tokens(model="default", messages=[{"role": "user", "content": "?"}])
 
 
 async def test_what_happens_in_the_middle_of_a_stream_is_an_error_of_the_stream() -> None:

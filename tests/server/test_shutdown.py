@@ -47,3 +47,21 @@ async def test_whoever_waits_for_an_answer_is_told_that_the_server_ends(
     assert "the server is shutting down" in text
     assert [record for record in caplog.records if record.exc_info] == []
     assert "in ASGI application" not in caplog.text
+
+
+async def test_a_second_ctrl_c_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    async def serve() -> None:
+        async with served(talking(Endless()), mcp=True):
+            is_up.set()
+            await asyncio.Event().wait()
+
+    is_up, before = asyncio.Event(), asyncio.all_tasks()
+    async with asyncio.timeout(30):
+        serving = asyncio.create_task(serve())
+        await is_up.wait()
+        tasks = asyncio.all_tasks() - before
+        for task in tasks:  # as asyncio.run does it
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    assert serving.done()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []

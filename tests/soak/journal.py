@@ -35,6 +35,7 @@ _ERRORS: dict[str, tuple[float, re.Pattern[str]]] = {
         ("slow clients", 60, r"429|no answer|too many"),
         ("disk full", 20, r"disk|written|state|write|file|memory"),
         ("settings changed", 20, r"."),
+        ("muted", 10, r"^speech"),
     )
 }
 _MAX_KEPT_ERRORS = 200
@@ -46,8 +47,9 @@ _TIME_LIMIT = re.compile(r"within \d|hung")
 STARVED = "other programs took the processor"
 _ENGINES = ("llm", "stt", "tts")
 RELOAD = "settings changed"
+MUTE = "muted"
 _EXPLAINS = {
-    "recorder": ("microphone pulled out", "sound server killed", RELOAD),
+    "recorder": ("microphone pulled out", "sound server killed", RELOAD, MUTE),  # a muted microphone is closed
     "pactl": ("microphone pulled out", "sound server killed", RELOAD),
     "mcp": ("MCP server killed", RELOAD),
 }

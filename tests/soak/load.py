@@ -18,7 +18,7 @@ from fuzz import voice_socket
 from fuzz.boundaries import BOUNDARIES, changed
 from tests.home.backends.mqtt.mosquitto import PASSWORD, USER
 from tests.server.websocket.harness import connected
-from tests.soak.journal import RELOAD, Journal
+from tests.soak.journal import MUTE, RELOAD, Journal
 from tests.soak.program import SENTENCES, Program, samples_of
 
 ANSWERED_WITHIN_S = 90.0
@@ -139,9 +139,10 @@ class Load:
                 return "say"
             case 1:
                 async with self._speaking:  # muted, nothing is heard
-                    await self._do(SimpleRequest(do="mute"))
-                    await asyncio.sleep(self._chance.random())
-                    await self._do(SimpleRequest(do="unmute"))
+                    with self._journal.fault(MUTE):
+                        await self._do(SimpleRequest(do="mute"))
+                        await asyncio.sleep(self._chance.random())
+                        await self._do(SimpleRequest(do="unmute"))
                 return "mute"
             case 2:
                 await self._do(SimpleRequest(do="stop"))

@@ -175,6 +175,7 @@ class WholeSoak:
             "unexplained_errors": journal.errors,
             "complaints": self._complaints,
             "restarts": [asdict(restart) for restart in journal.restarts],
+            "fault_log": [[fault.at_s, fault.until_s, fault.kind, fault.target] for fault in journal.faults],
         }
 
     def _write(self, *, is_complete: bool) -> JsonObject:

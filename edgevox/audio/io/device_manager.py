@@ -30,8 +30,6 @@ _GONE_AFTER_S = 1.0
 _TRY_AGAIN_S = 1.0
 # PortAudio's thread can spin for ever when the sound server dies at the wrong moment (ADR 29).
 _CLOSES_WITHIN_S = 2.0
-# A lost loudspeaker raises after 3 s, and is closed then.
-_PLAY_ENDS_WITHIN_S = 8.0
 # How long a reply waits for a lost loudspeaker to come back.
 _SPEAKER_WITHIN_S = 3.0
 _LIST_THEM = "edgevox devices lists what is there"
@@ -74,8 +72,8 @@ class AudioDeviceManager:
         self._playing = 0
         self._sounding: OpenableSpeaker | None = None
         """The loudspeaker of the current or last playback."""
-        self._server_died_s: float | None = None
-        """When the current playback lost its sound server."""
+        self._stuck: SoundStuck | None = None
+        """Why the loudspeaker cannot work again in this process."""
         self._changing = asyncio.Lock()
         self._speaker_is_there = asyncio.Event()
         self._running = AsyncExitStack()
@@ -132,7 +130,8 @@ class AudioDeviceManager:
         Raises SoundStuck when no device can work again in this process.
         """
         while not self._is_closed:
-            self._check_play()
+            if self._stuck is not None:
+                raise self._stuck
             if self._is_stale and time.monotonic() >= self._try_at_s:
                 await self._renew()
             if self._is_muted:
@@ -160,19 +159,10 @@ class AudioDeviceManager:
                     return block
             except DeviceUnavailable as error:
                 problem = str(error)
-        if self._playing and microphone.device.is_server:
-            self._server_died_s = time.monotonic()
         await self._let_go()
         self._publish_change("microphone", is_there=False, detail=problem)
         self.look_for_changes()
         return None
-
-    def _check_play(self) -> None:
-        """Raise SoundStuck if playback into a dead sound server does not end."""
-        if not self._playing:
-            self._server_died_s = None
-        elif self._server_died_s and time.monotonic() - self._server_died_s > _PLAY_ENDS_WITHIN_S:
-            raise _stuck("loudspeaker")
 
     async def _silence(self) -> Audio:
         now_s = time.monotonic()
@@ -191,7 +181,10 @@ class AudioDeviceManager:
         async with self._changing:
             if not self._playing:
                 await self._let_go()
-                await asyncio.to_thread(self._look)
+                try:
+                    await asyncio.to_thread(self._look)
+                except DeviceUnavailable as error:  # PortAudio is busy: with what it knew, or later
+                    log.warning("%s", error)
             elif self._microphone is not None:
                 # PortAudio's list must not be refreshed while a stream is open: wait for its end.
                 self._is_stale = True
@@ -239,7 +232,9 @@ class AudioDeviceManager:
             await self._blocks.aclose()
         closing = asyncio.ensure_future(microphone.close())
         if closing not in (await asyncio.wait((closing,), timeout=_CLOSES_WITHIN_S))[0]:
-            raise _stuck("microphone")
+            raise SoundStuck(
+                "the recorder does not let go of a microphone whose sound server has died", hint="restart the assistant"
+            )
         self._is_stale = True
 
     def _is_monitor(self, device: Device) -> bool:
@@ -299,6 +294,9 @@ class AudioDeviceManager:
             await speaker.play(sounds, cancel, on_start)
         except DeviceUnavailable as error:
             return error
+        except SoundStuck as error:
+            self._stuck = error
+            raise DeviceUnavailable(error.message, hint=error.hint) from error
         finally:
             self._playing -= 1
         return None
@@ -331,9 +329,3 @@ class AudioDeviceManager:
 
 
 _SILENCE = Audio(np.zeros(round(SAMPLE_RATE_HZ * _BLOCK_S), dtype=np.float32), SAMPLE_RATE_HZ)
-
-
-def _stuck(device: SoundDevice) -> SoundStuck:
-    return SoundStuck(
-        f"PortAudio does not let go of a {device} whose sound server has died", hint="restart the assistant"
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -12,7 +13,22 @@ from typing import Any, Literal, TypeAlias
 from edgevox.core.errors import DeviceUnavailable
 
 # PortAudio's own lists have no lock: streams are opened and closed by one thread at a time.
-stream_lock = threading.Lock()
+_stream_lock = threading.Lock()
+# A call hangs when the sound server dies at the wrong moment (ADR 29): the others must not wait for ever.
+_LOCK_WITHIN_S = 4.0
+
+
+@contextmanager
+def stream_lock() -> Iterator[None]:
+    """Hold PortAudio's lock during the block. Raises DeviceUnavailable if another call does not end."""
+    if not _stream_lock.acquire(timeout=_LOCK_WITHIN_S):
+        raise DeviceUnavailable(
+            "PortAudio is still busy with another device", hint="restart the assistant if this stays so"
+        )
+    try:
+        yield
+    finally:
+        _stream_lock.release()
 
 
 def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
@@ -29,9 +45,9 @@ def portaudio() -> Any:  # noqa: ANN401  (sounddevice has no types)
 
 
 def rescan_devices() -> None:
-    """Refresh PortAudio's device list; no stream may be open."""
+    """Refresh PortAudio's device list; no stream may be open. Raises DeviceUnavailable."""
     sounddevice = portaudio()
-    with stream_lock:
+    with stream_lock():
         sounddevice._terminate()
         sounddevice._initialize()
 

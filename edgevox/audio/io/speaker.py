@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgevox.audio.aec.reference import Hole
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.io.devices import Device, device_lost, find_device
-from edgevox.audio.io.streams import Ring, open_stream
+from edgevox.audio.io.streams import Ring, close_stream, open_stream, start_stream
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
@@ -27,6 +27,8 @@ hole before them."""
 _RING_S = 2.0
 # Drivers report too short a delay, and closing a device drops its buffer.
 _MARGIN_S = 0.05
+# A longer delay is an error of the driver.
+_LONGEST_DELAY_S = 3.0
 # Ducking is by 15 dB: at once, so that speech is recognised; back to full volume gradually.
 _DUCKED = 10 ** (-15 / 20)
 _DUCK_S = 0.02
@@ -63,7 +65,7 @@ class Playback:
         self._is_cancelled = False
         self._is_ducked = False
         self._gain = 1.0
-        self._heard_by_s = 0.0
+        self._heard_by_frames = 0
         self._given_frames = 0
         self._given_until_s = 0.0
 
@@ -110,7 +112,7 @@ class Playback:
         self._fade(mono)
         outdata[silence:, 1:] = mono[:, np.newaxis]
         # Not the longest delay so far, as below: the reference must not be later than the echo.
-        delay_s = time.outputBufferDacTime - time.currentTime
+        delay_s = min(time.outputBufferDacTime - time.currentTime, _LONGEST_DELAY_S)
         heard_at_s = monotonic() + (delay_s if delay_s > 0 else self.device_delay_s)
         if self._tap is not None:
             hole: Hole | None = "lost" if status.output_underflow else None
@@ -118,11 +120,11 @@ class Playback:
         if count:
             self._given_frames += count
             self._given_until_s = heard_at_s + (silence + count) / self._rate_hz
-            self._sounded(time, frames)
+            self._sounded(delay_s)
         if not self._gain:
             self._loop.call_soon_threadsafe(self._over_when_heard)
         elif is_complete and not self._ring.available:
-            if time.currentTime >= self._heard_by_s:
+            if self.taken_frames - frames >= self._heard_by_frames:
                 self._loop.call_soon_threadsafe(self.is_over.set)
         elif self._has_begun:
             was_starving, self._is_starving = self._is_starving, count < len(mono)
@@ -157,10 +159,11 @@ class Playback:
     def _over_when_heard(self) -> None:
         self._loop.call_later(self._given_until_s - monotonic(), self.is_over.set)
 
-    def _sounded(self, time: Any, frames: int) -> None:  # noqa: ANN401
+    def _sounded(self, delay_s: float) -> None:
         # Some drivers do not know the output time, and report the current time.
-        delay_s = max(self.device_delay_s, time.outputBufferDacTime - time.currentTime)
-        self._heard_by_s = time.currentTime + delay_s + frames / self._rate_hz + _MARGIN_S
+        delay_s = max(self.device_delay_s, delay_s)
+        # Counted in frames: PortAudio's clock can stand still after the sound server was restarted.
+        self._heard_by_frames = self.taken_frames + round((delay_s + _MARGIN_S) * self._rate_hz)
         if not self._has_begun:
             self._has_begun = True
             self.device_delay_s = delay_s
@@ -214,8 +217,8 @@ class Speaker:
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play chunks as they come; returns when the last sample was played or `cancel` is set.
 
-        `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, and what
-        `chunks` raises once everything before it was played.
+        `on_start` is called when the first sample goes to the device. Raises DeviceUnavailable, SoundStuck if
+        PortAudio hangs, and what `chunks` raises once everything before it was played.
         """
         playback = Playback(self.device.rate_hz, self._lead_in_frames, on_start, self.tap)
         stream = await open_stream(self.device, "output", playback.fill, latency_s=_DEVICE_BUFFER_S)
@@ -224,7 +227,7 @@ class Speaker:
         self._playback = playback
         try:
             playback.device_delay_s = stream.latency_s
-            stream.start()
+            await start_stream(stream)
             await self._wait_for(playback)
             if not cancel.is_set():
                 await feeding
@@ -233,10 +236,12 @@ class Speaker:
             feeding.cancel()
             self._playback = None
             self.heard_s = playback.heard_s  # closing it drops the rest
-            await asyncio.to_thread(stream.close)
             self.underruns += playback.underruns
             self.delay_s = playback.device_delay_s
-            await asyncio.gather(feeding, return_exceptions=True)
+            try:
+                await close_stream(stream)
+            finally:
+                await asyncio.gather(feeding, return_exceptions=True)
 
     async def _wait_for(self, playback: Playback) -> None:
         while not playback.is_over.is_set():

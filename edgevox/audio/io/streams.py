@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import threading
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeAlias
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edgevox.audio.io.devices import Device, Direction, device_unusable, portaudio, stream_lock
+from edgevox.audio.io.devices import Device, Direction, device_lost, device_unusable, portaudio, stream_lock
 from edgevox.audio.io.recorder_child import open_with_channels
-from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.errors import DeviceUnavailable, EdgevoxError, SoundStuck
+
+T = TypeVar("T")
 
 
 class Ring:
@@ -71,20 +76,73 @@ class Ring:
 Callback: TypeAlias = Callable[[Any, int, Any, Any], None]
 
 
+# On a busy machine a sound server may need seconds. PortAudio can also hang for ever (ADR 29).
+_OPENS_WITHIN_S = 15.0
+_CLOSES_WITHIN_S = 5.0
+
+
 async def open_stream(
     device: Device, direction: Direction, callback: Callback, *, block_frames: int = 0, latency_s: float
 ) -> Stream:
-    """Open a stream without blocking the event loop. Raises DeviceUnavailable."""
-    opening = asyncio.create_task(
-        asyncio.to_thread(Stream, device, direction, callback, block_frames=block_frames, latency_s=latency_s)
-    )
+    """Open a stream without blocking the event loop. Raises DeviceUnavailable, also if it takes too long."""
+    opening = _in_thread(partial(Stream, device, direction, callback, block_frames=block_frames, latency_s=latency_s))
     try:
-        return await asyncio.shield(opening)
+        async with asyncio.timeout(_OPENS_WITHIN_S):
+            return await asyncio.wrap_future(opening)
+    except TimeoutError as error:
+        opening.add_done_callback(_close_late)
+        raise device_lost(device, direction) from error
     except asyncio.CancelledError:
-        # The thread continues after a cancel: close the device that it opens.
-        with suppress(DeviceUnavailable):
-            (await opening).close()
+        opening.add_done_callback(_close_late)
         raise
+
+
+def _close_late(opening: Future[Stream]) -> None:
+    """Close the device that a thread has opened after its caller had left."""
+    if opening.exception() is None:
+        opening.result().close()
+
+
+async def start_stream(stream: Stream) -> None:
+    """Start the callback without blocking the event loop. Raises DeviceUnavailable, also if it takes too long."""
+    try:
+        async with asyncio.timeout(_OPENS_WITHIN_S):
+            await asyncio.wrap_future(_in_thread(stream.start))
+    except TimeoutError as error:
+        raise stream.lost() from error
+
+
+async def close_stream(stream: Stream) -> None:
+    """Close a stream without blocking the event loop. Raises SoundStuck if PortAudio hangs."""
+    try:
+        async with asyncio.timeout(_CLOSES_WITHIN_S):
+            await asyncio.wrap_future(_in_thread(stream.close))
+    except TimeoutError as error:
+        # At exit sounddevice closes what is open, and would hang as well.
+        atexit.unregister(portaudio()._exit_handler)
+        raise SoundStuck(
+            "PortAudio does not let go of a device whose sound server has died", hint="restart the assistant"
+        ) from error
+
+
+def _in_thread(call: Callable[[], T]) -> Future[T]:
+    """Run a call that may hang in a thread of its own, which does not keep the process from ending.
+
+    It may raise EdgevoxError.
+    """
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # from here on it cannot be cancelled
+
+    def run() -> None:
+        try:
+            result = call()
+        except EdgevoxError as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=run, name="portaudio", daemon=True).start()
+    return future
 
 
 class Stream:
@@ -98,7 +156,7 @@ class Stream:
         self._sounddevice = portaudio()
         make = self._sounddevice.InputStream if direction == "input" else self._sounddevice.OutputStream
         try:
-            with stream_lock:
+            with stream_lock():
                 self._stream, self.channels = open_with_channels(
                     make,
                     self._sounddevice.PortAudioError,
@@ -124,8 +182,12 @@ class Stream:
             self.close()
             raise device_unusable(self._device, self._direction, error) from error
 
+    def lost(self) -> DeviceUnavailable:
+        """The error for a device that does not answer any more."""
+        return device_lost(self._device, self._direction)
+
     def close(self) -> None:
-        """Stop; the callback is not called after this returns."""
-        with stream_lock:
+        """Stop; the callback is not called after this returns. Raises DeviceUnavailable if PortAudio is busy."""
+        with stream_lock():
             self._stream.abort(ignore_errors=True)
             self._stream.close(ignore_errors=True)

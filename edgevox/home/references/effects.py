@@ -62,12 +62,20 @@ class Clocks:
     timers: tuple[Timer, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
+    def without(self, other: Clocks) -> Clocks:
+        """Those that differ from the other moment."""
+        return Clocks(
+            tuple(timer for timer in self.timers if timer not in other.timers),
+            tuple(alarm for alarm in self.alarms if alarm not in other.alarms),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TurnEffects:
     """The home calls of one turn. `continues` the turn before: "and the bedroom one too".
 
-    `house` and `clocks` are from before the first call, `clocks_after` from the end of the turn.
+    `house` and `clocks` are from before the first call, `clocks_after` from the end of the turn; the timers and alarms
+    that the turn did not change are in neither.
     """
 
     at_s: float
@@ -201,6 +209,7 @@ class EffectRecorder(Hook):
         clocks, clocks_after = before.clocks, self._clocks()
         if clocks is None or clocks_after is None:
             clocks = clocks_after = Clocks()
+        clocks, clocks_after = clocks.without(clocks_after), clocks_after.without(clocks)
         continues = any(note.continues for note in notes)
         turn = TurnEffects(self._log.clock(), effects, before.house, clocks, clocks_after, continues)
         self._log.add(run.client, turn)

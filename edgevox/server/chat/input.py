@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field
 
 from edgevox.agents.chat_request import fence_results
 from edgevox.config import ServerSettings
+from edgevox.core.errors import EngineFailed
 from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
@@ -269,7 +270,7 @@ def tool_schema(name: str, description: str | None, parameters: JsonObject) -> J
 
 
 async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[ReplyText | ReplyToolCall], ReplyEnd]:
-    """Collect the parts, with adjacent pieces of text joined."""
+    """Collect the parts, with adjacent pieces of text joined. Raises EngineFailed if the model ends without an end."""
     pieces: list[ReplyText | ReplyToolCall] = []
     ended: ReplyEnd | None = None
     async for part in parts:  # to the end, which records the turn
@@ -280,5 +281,11 @@ async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[Repl
                 pieces[-1] = ReplyText(before + text)
             case ReplyText() | ReplyToolCall(), _:
                 pieces.append(part)
-    assert ended is not None
+    if ended is None:
+        raise unfinished()
     return pieces, ended
+
+
+def unfinished() -> EngineFailed:
+    """The error for a model whose reply has no end."""
+    return EngineFailed("the model stopped before its reply was complete", hint="try again")

@@ -31,7 +31,7 @@ from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatR
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, HopPlan, plan_hop
 from edgevox.llm.tool_parsers import DETECTORS, ParseDelta, StreamingToolParser
 from edgevox.server.assistant import Assistant
-from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage
+from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage, unfinished
 from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.http.errors import invalid
 from edgevox.server.scheduling import ClientKey
@@ -175,9 +175,12 @@ class ChatService:
         with self._queue.place(client_key):
             try:
                 async with aclosing(self._queue.model_for(caller.name).stream(request, cancel)) as replies:
-                    return max([reply.prompt_tokens async for reply in replies if isinstance(reply, ChatDone)])
+                    lengths = [reply.prompt_tokens async for reply in replies if isinstance(reply, ChatDone)]
             finally:
                 cancel.set()
+        if not lengths:
+            raise unfinished()
+        return max(lengths)
 
     def _check_local(self, is_needed: object, message: str) -> None:
         """Raises ApiError if something is needed that only a model on this machine can do."""

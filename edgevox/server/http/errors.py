@@ -19,6 +19,7 @@ from edgevox.core.errors import (
     EngineFailed,
     GrammarRejected,
     InvalidArguments,
+    StateError,
     UnknownTool,
 )
 from edgevox.core.types import JsonObject
@@ -119,6 +120,9 @@ class ApiError(Exception):
         )
 
 
+_LATER = {"Retry-After": "5"}
+
+
 def invalid(message: str, param: str | None = None) -> ApiError:
     return ApiError(400, "invalid_value", message, param=param)
 
@@ -129,8 +133,8 @@ def check_model(name: str, known: tuple[str, ...], *, aliases: tuple[str, ...] =
         raise ApiError(404, "model_not_found", f"unknown model {name[:64]}; known: {', '.join(known)}", param="model")
 
 
-def as_api_error(error: ApiError | EdgevoxError) -> ApiError:
-    """Map an error of the assistant to a response without local details."""
+def as_api_error(error: ApiError | EdgevoxError | OSError) -> ApiError:
+    """Map an error of the assistant or of its machine to a response without local details; log it if it has some."""
     match error:
         case ApiError():
             return error
@@ -143,9 +147,16 @@ def as_api_error(error: ApiError | EdgevoxError) -> ApiError:
         case UnknownTool():
             return ApiError(404, "tool_not_found", error.message)
         case EngineFailed():
-            return ApiError(503, error.code, error.message, headers={"Retry-After": "5"})
+            return ApiError(503, error.code, error.message, headers=_LATER)
+        # The messages of the others may contain local paths.
+        case StateError():
+            _log.error("%s (%s), request %s", error.message, error.hint, current_request_id())
+            return ApiError(503, error.code, "the assistant cannot use its files now: see its log", headers=_LATER)
+        case OSError():
+            _log.error("%s: %s, request %s", type(error).__name__, error, current_request_id())
+            what = error.strerror or "a time limit was exceeded"
+            return ApiError(503, "machine_fault", f"the machine of the assistant has a problem: {what}", headers=_LATER)
         case _:
-            # The message may contain local paths.
             _log.error("%s: %s (request %s)", error.code, error.message, current_request_id())
             return ApiError(500, error.code, "the assistant could not answer: see its log")
 
@@ -153,7 +164,7 @@ def as_api_error(error: ApiError | EdgevoxError) -> ApiError:
 async def _handle(request: Request, error: Exception) -> Response:
     path = request.url.path
     match error:
-        case ApiError() | EdgevoxError():
+        case ApiError() | EdgevoxError() | OSError():
             return as_api_error(error).response(path, request.headers)
         case ClientDisconnect():
             return Response(status_code=499)
@@ -170,10 +181,10 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 
 HANDLERS: Mapping[Any, Any] = dict.fromkeys(
-    (ApiError, ClientDisconnect, EdgevoxError, HTTPException, Exception), _handle
+    (ApiError, ClientDisconnect, EdgevoxError, HTTPException, OSError, Exception), _handle
 )
 
 
 def shutdown_error() -> ApiError:
     """Return the error for requests that are cut off by a shutdown."""
-    return ApiError(503, "server_ends", "the server is shutting down", headers={"Retry-After": "5"})
+    return ApiError(503, "server_ends", "the server is shutting down", headers=_LATER)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 from websockets.frames import CloseCode
@@ -99,7 +99,7 @@ async def http_listener(
     """Serve during the block and yield the URL. Raises ConfigError if the port cannot be bound."""
     with _listening(host, port) as bound:
         config = uvicorn.Config(
-            RequestIds(app),
+            _QuietLifespan(RequestIds(app)),
             log_config=None,
             log_level="warning",
             access_log=False,  # request lines may contain secrets
@@ -126,6 +126,30 @@ async def http_listener(
         finally:
             server.should_exit = True
             await task
+
+
+@dataclass(frozen=True, slots=True)
+class _QuietLifespan:
+    """Ends a cancelled lifespan without a traceback: a second Ctrl-C cancels every task at once."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        task = asyncio.current_task()
+        assert task is not None
+
+        async def quiet(message: Message) -> None:
+            # Starlette reports its own cancellation as a failure, with the traceback as its message.
+            if not (message["type"].endswith(".failed") and task.cancelling()):
+                await send(message)
+
+        try:
+            await self.app(scope, receive, quiet)
+        except asyncio.CancelledError:
+            task.uncancel()  # nothing is left to cancel
 
 
 class _Server(uvicorn.Server):

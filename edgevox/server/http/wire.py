@@ -171,7 +171,9 @@ class _Stream(Response):
         try:
             async for piece in self._pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except (ApiError, EdgevoxError) as error:
+        except ConnectionError:
+            raise
+        except (ApiError, EdgevoxError, OSError) as error:
             body = self._format_error(as_api_error(error))
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

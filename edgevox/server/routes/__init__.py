@@ -87,7 +87,7 @@ EVENTS: JsonObject = {"text/event-stream": {"schema": {}}}
 LINES: JsonObject = {"application/x-ndjson": {"schema": {}}}
 HISTORY = "history"
 """Scope for past turns."""
-ENGINE_ERRORS = (404, 429, 503)
+ENGINE_ERRORS = (404, 429)
 """Statuses of a route that waits for an engine."""
 
 _REF = "#/components/schemas/{model}"
@@ -103,9 +103,9 @@ _MEANINGS = {
     415: "unsupported media type",
     429: "too many requests are waiting; see Retry-After",
     500: "internal error",
-    503: "an engine is restarting",
+    503: "an engine is restarting, or the machine has a problem (a full disk); see Retry-After",
 }
-_ALWAYS = (401, 403, 405, 408, 413, 500)
+_ALWAYS = (401, 403, 405, 408, 413, 500, 503)
 _ERROR = {
     "type": "object",
     "properties": {"error": {"anyOf": [{"type": "object", "required": ["message", "type"]}, {"type": "string"}]}},
