@@ -4,6 +4,8 @@ debootstrap makes one userland per release, once: a minimal system with git, mak
 an overlay over it, with a clone of this commit, and ends when the question on standard input is answered; what lies in
 the overlay then is what the way took. Nothing is cached: no packages, no compiled files, no models. The machine's
 package mirrors, proxies, certificates and package index are used.
+
+With `--compiled` llama.cpp is compiled once per release: later results say that theirs was not.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ ANSWER = re.compile(r"kitchen light", re.IGNORECASE)
 BOUND_S = 3600.0
 _CLONE = "/srv/edgevox"
 _PIP_LOG = "/var/log/pip.log"
+_WHEELS = "/mnt/wheels"
 _VARIABLES = re.compile(r"(?i).*_proxy|PIP_(INDEX_URL|EXTRA_INDEX_URL|CERT|DEFAULT_TIMEOUT)|.*_CA_BUNDLE|SSL_CERT_\w+")
 _FILES = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt")
 
@@ -99,20 +102,23 @@ class Transcript:
 
 
 class Userland:
-    """A root folder: commands run in it as root, in mount and process namespaces of their own."""
+    """A root folder: commands run in it as root, in mount and process namespaces of their own.
+
+    `mounts` are shell commands, in which $0 is the root.
+    """
 
     def __init__(self, root: Path, mounts: Sequence[str] = ()) -> None:
         self.root = root
         self._mounts = mounts
 
-    def run(self, line: str, folder: str, transcript: Transcript, user: str = "root", **env: str) -> int:
+    def run(self, line: str, folder: str, transcript: Transcript, **env: str) -> int:
         """The exit code; adds what it printed to the transcript."""
         own = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
-        own |= {"HOME": "/root" if user == "root" else f"/home/{user}", "PIP_LOG": _PIP_LOG, "TZ": "UTC"}
+        own |= {"HOME": "/root", "PIP_LOG": _PIP_LOG, "TZ": "UTC"}
         own |= {name: value for name, value in os.environ.items() if _VARIABLES.fullmatch(name)} | env
         inside = f"cd {folder} && {line}"
         mount = " && ".join((*self._mounts, 'mount -t proc proc "$0/proc"', 'mount --rbind /dev "$0/dev"'))
-        enter = f'{mount} && exec chroot --userspec={user} "$0" /bin/sh -c "$1"'
+        enter = f'{mount} && exec chroot "$0" /bin/sh -c "$1"'
         process = subprocess.Popen(
             ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter, str(self.root), inside],
             env=own,
@@ -173,14 +179,14 @@ def _mirror() -> str:
 
 
 @contextlib.contextmanager
-def overlay(lower: Path, folder: Path) -> Iterator[tuple[Userland, Path]]:
+def overlay(lower: Path, folder: Path, mounts: Sequence[str]) -> Iterator[tuple[Userland, Path]]:
     """An empty layer over a root folder, and where its files are; both are deleted at the end."""
     upper, work, root = (folder / name for name in ("upper", "work", "root"))
     for path in (upper, work, root):
         path.mkdir(parents=True)
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
     try:
-        yield Userland(root, [f'mount -t overlay overlay -o "{options}" "$0"']), upper
+        yield Userland(root, [f'mount -t overlay overlay -o "{options}" "$0"', *mounts]), upper
     finally:
         shutil.rmtree(folder)
 
@@ -196,11 +202,14 @@ def _megabytes(path: Path) -> int:
     return int(told.stdout.split()[0])
 
 
-def measure(release: str, way: str, folder: Path) -> dict[str, object]:
+def measure(release: str, way: str, folder: Path, *, compiled: bool) -> dict[str, object]:
     """Seconds of each part, megabytes, and the answer. Raises RuntimeError where a command fails or does not answer."""
     lower = make_userland(release, folder)
     load = os.getloadavg()[0]
-    with overlay(lower, folder / f"{release}-{way.replace(' ', '-')}") as (userland, upper):
+    wheels = folder / f"{release}-wheels"
+    env = {"PIP_FIND_LINKS": _WHEELS} if compiled and wheels.exists() else {}
+    mounts = [f'mkdir -p "$0{_WHEELS}" && mount --bind "{wheels}" "$0{_WHEELS}"'] if env else []
+    with overlay(lower, folder / f"{release}-{way.replace(' ', '-')}", mounts) as (userland, upper):
         _clone(upper / _CLONE.lstrip("/"))
         clone_mb = _megabytes(upper)
         transcript = Transcript()
@@ -208,7 +217,7 @@ def measure(release: str, way: str, folder: Path) -> dict[str, object]:
         for command in WAYS[way]:
             print(f"{release}: {command.line}", file=sys.stderr, flush=True)
             transcript.begun.append((time.time(), command.part))
-            if (code := userland.run(command.line, _CLONE, transcript)) != 0:
+            if (code := userland.run(command.line, _CLONE, transcript, **env)) != 0:
                 raise RuntimeError(f"{release}, {way}: {command.line!r} ended with {code}")
         if not transcript.answer:
             raise RuntimeError(f"{release}, {way}: no answer")
@@ -224,11 +233,15 @@ def measure(release: str, way: str, folder: Path) -> dict[str, object]:
                 "pip's cache": ("root/.cache/pip",),
             }.items()
         }
+        wheels.mkdir(exist_ok=True)
+        for wheel in (upper / "root/.cache/pip/wheels").rglob("llama_cpp_python-*.whl"):
+            shutil.copy(wheel, wheels)
         return {
             "release": RELEASES[release],
             "way": way,
             "total_s": round(transcript.ended_s - began_s),
             "parts_s": transcript.parts_s(),
+            "compiled": not env,
             "added_mb": _megabytes(upper) - clone_mb,
             "parts_mb": parts_mb,
             "load_average": [round(load, 1), round(os.getloadavg()[0], 1)],
@@ -242,11 +255,12 @@ def main() -> None:
     parser.add_argument("--way", choices=WAYS, action="append", help="all of them without it")
     parser.add_argument("--folder", type=Path, default=Path("build/bare"), help="for userlands; 4 GB")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the results, beside those that are there")
+    parser.add_argument("--compiled", action="store_true", help="compile llama.cpp once per release")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     for release in args.release or RELEASES:
         for way in args.way or WAYS:
-            result = measure(release, way, args.folder.resolve())
+            result = measure(release, way, args.folder.resolve(), compiled=args.compiled)
             print(json.dumps(result), flush=True)
             if args.json:
                 _keep(args.json, result)
