@@ -16,6 +16,7 @@ import datetime as dt
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -195,6 +196,12 @@ def _clone(target: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", "--no-local", "--depth=1", f"file://{ROOT}", target], check=True)
 
 
+def _cpu_s() -> float:
+    """Processor time of the commands so far: what other work on the machine does not change."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def _megabytes(path: Path) -> int:
     if not path.exists():
         return 0
@@ -213,7 +220,7 @@ def measure(release: str, way: str, folder: Path, *, compiled: bool) -> dict[str
         _clone(upper / _CLONE.lstrip("/"))
         clone_mb = _megabytes(upper)
         transcript = Transcript()
-        began_s = time.time()
+        began_s, cpu_began_s = time.time(), _cpu_s()
         for command in WAYS[way]:
             print(f"{release}: {command.line}", file=sys.stderr, flush=True)
             transcript.begun.append((time.time(), command.part))
@@ -240,6 +247,7 @@ def measure(release: str, way: str, folder: Path, *, compiled: bool) -> dict[str
             "release": RELEASES[release],
             "way": way,
             "total_s": round(transcript.ended_s - began_s),
+            "cpu_s": round(_cpu_s() - cpu_began_s),
             "parts_s": transcript.parts_s(),
             "compiled": not env,
             "added_mb": _megabytes(upper) - clone_mb,
