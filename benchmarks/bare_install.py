@@ -67,6 +67,7 @@ WAYS = {
 # What begins when a line is printed, or written to the log of pip.
 _SHOWN = (
     (re.compile(r"making a virtual environment|building the wheel|installing Python packages"), "downloads"),
+    (re.compile(r"edgevox deb:\S* packing"), "packing"),
     (re.compile(r"edgevox setup:\S* done"), "models"),
     (re.compile(r": complete$"), "answer"),
 )
