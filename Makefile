@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint docs setup setup-dev wheel deb bench fuzz soak power-cut train-smoke
+.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak power-cut train-smoke
 
 VENV := .venv/bin
 
@@ -27,15 +27,18 @@ docs: setup-dev
 setup:
 	@script/setup </dev/null >&2
 
+setup-system:
+	@script/setup --system </dev/null >&2
+
 setup-dev:
 	@script/setup --dev </dev/null >&2
 
-# The wheel, kept in dist, and used in an empty environment as a user gets it.
-wheel: setup-dev
-	@script/check-wheel
+# The wheel, in dist. script/check-wheel uses it in an empty environment, too.
+wheel: setup-system
+	@script/wheel
 
 # A package for this distribution and processor, in dist.
-deb: setup-dev
+deb: setup-system
 	@script/deb
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.

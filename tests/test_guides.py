@@ -46,6 +46,28 @@ def test_links_between_pages_lead_to_files() -> None:
     ]
 
 
+def _targets(text: str, folder: Path) -> set[tuple[Path, str]]:
+    """The files that a text in a folder links to, each with its anchor."""
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]*))?\)", text)
+    return {((folder / target).resolve(), anchor) for target, anchor in links}
+
+
+def _anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def test_eight_questions_are_answered_one_click_from_the_readme() -> None:
+    start, index = _ROOT / "README.md", _ROOT / "docs" / "README.md"
+    part = index.read_text(encoding="utf-8").split("## Eight questions")[1].split("\n## ")[0]
+    answers = [_targets(row, index.parent) for row in part.splitlines() if "?" in row]
+    assert len(answers) == 8
+    assert all(answers)
+    one_click = {page for page, _ in _targets(start.read_text(encoding="utf-8"), _ROOT)} | {start}
+    assert {page for each in answers for page, _ in each} <= one_click
+    assert all(anchor in _anchors(page) for each in answers for page, anchor in each if anchor)
+
+
 def test_every_install_command_names_our_distribution() -> None:
     """The package index has another project under the name of the command."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import threading
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -38,6 +39,8 @@ from tests.cli.command import environment
 from tests.cli.terminal import on_a_terminal
 
 BOUND_S = 60.0
+# CI keeps them: the terminal for asciinema, and what the loudspeaker played.
+RECORDINGS = Path(__file__).resolve().parents[2] / "build" / "recordings"
 USB = Device(0, "USB Audio", "ALSA", 1, 0, 48_000, is_default_input=False, is_default_output=False)
 HDMI = Device(1, "HDMI", "ALSA", 0, 2, 48_000, is_default_input=False, is_default_output=False)
 PULSE = Device(2, "pulse", "ALSA", 32, 32, 44_100, is_default_input=True, is_default_output=True)
@@ -440,11 +443,13 @@ def audible_s(path: Path) -> float:
 @pytest.mark.engine
 def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store: ModelStore) -> None:
     store.ensure(DEFAULT_MODELS)
+    RECORDINGS.mkdir(parents=True, exist_ok=True)
+    cast = RECORDINGS / "setup.cast"
     config_file = tmp_path / "config" / "config.toml"
     with NullSinks() as room:
         env = environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "xdg"), COLUMNS="80") | room.environment
         del env["EDGEVOX_PRESET"]
-        with on_a_terminal(env, "setup") as terminal, room.record(tmp_path / "tests.wav"):
+        with on_a_terminal(env, "setup", recording=cast) as terminal, room.record(RECORDINGS / "setup-tests.wav"):
 
             def answer(*exchanges: tuple[str, str]) -> None:
                 for question, typed in exchanges:
@@ -463,7 +468,7 @@ def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store:
             answer(("Which word wakes it?", "hey_mycroft"), ("Which home?", ""), ("Which model?", ""))
             terminal.until("all models are downloaded")
             terminal.until("Run it in the background")
-            with room.record(tmp_path / "end.wav"):
+            with room.record(RECORDINGS / "setup-end.wav"):
                 terminal.type("n\n")
                 assert terminal.end() == 0, terminal.shown
     assert ENGLISH.ready in terminal.shown
@@ -472,6 +477,8 @@ def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store:
         "tts": {"speed": 1.1},
         "wake": {"mode": "word", "word": "hey_mycroft"},
     }
-    recording = read_audio(tmp_path / "tests.wav", VOICE.rate_hz)
+    recording = read_audio(RECORDINGS / "setup-tests.wav", VOICE.rate_hz)
     assert find(VOICE.samples, recording.samples).likeness > 0.8, "the person's own recording is played"
-    assert audible_s(tmp_path / "end.wav") > 1.0, "the last sentence is spoken"
+    assert audible_s(RECORDINGS / "setup-end.wav") > 1.0, "the last sentence is spoken"
+    outputs = [json.loads(line)[2] for line in cast.read_text(encoding="utf-8").splitlines()[1:]]
+    assert ENGLISH.ready in "".join(outputs), "the recording goes to the end"
