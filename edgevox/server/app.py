@@ -18,6 +18,7 @@ from edgevox.server.http.errors import HANDLERS
 from edgevox.server.http.middleware import (
     CountingMiddleware,
     HostRule,
+    PathAliases,
     RequestLimits,
     ShutdownMiddleware,
     normal_origin,
@@ -79,6 +80,7 @@ def create_app(
 def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:
     settings = server.settings
     origins = [normal_origin(origin) for origin in settings.allowed_origins]
+    yield Middleware(PathAliases)
     yield Middleware(ShutdownMiddleware)
     yield Middleware(CountingMiddleware, server.answers, server.openapi["paths"])
     yield Middleware(
