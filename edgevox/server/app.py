@@ -66,7 +66,9 @@ def create_app(
     if settings.mcp:
         from edgevox.server.mcp import McpRoute  # slow to import, and optional
 
-        mcp = McpRoute(assistant.executor, server.confirmations, server.access)
+        toolbox = assistant.dashboard.toolbox if assistant.dashboard else None
+        house = toolbox.home.house if toolbox else None
+        mcp = McpRoute(assistant.executor, server.confirmations, server.access, house)
         served.append(Route("/mcp", mcp))
         lifespan = mcp.running
     return Starlette(
