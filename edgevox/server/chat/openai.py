@@ -190,8 +190,10 @@ class ChatCompletionBody(_CommonBody):
                 return choice
 
     def _json_schema(self) -> JsonObject | None:
-        if (schema := self.guided_json_schema or self.json_schema) is not None:
-            return schema
+        if self.guided_json_schema is not None:
+            return self.guided_json_schema
+        if self.json_schema is not None:
+            return self.json_schema
         match self.response_format:
             case None | _Format(type="text"):
                 return None

@@ -147,8 +147,6 @@ class ChatService:
         Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
         self._check_local(question.prefill, "a remote model cannot continue a message")
-        cancel, stop_on = CancelFlag(), stop_on or CancelFlag()
-        stop_on.add_listener(cancel.set)
         intents = HomeAssistantTools.of(question) if self._assistant.home_only else None
         if intents is not None:
             if intents.has_acted(question):
@@ -156,6 +154,8 @@ class ChatService:
                 yield ReplyEnd("stop", Usage())
                 return
             question = intents.translated(question)
+        cancel, stop_on = CancelFlag(), stop_on or CancelFlag()
+        stop_on.add_listener(cancel.set)
         with self._queue.place(client_key):
             model = self._queue.model_for(caller.name)
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
