@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak power-cut train-smoke
+.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak power-cut llama-tests train-smoke
 
 VENV := .venv/bin
 
@@ -43,7 +43,7 @@ deb: setup-system
 
 # Long runs; their results are kept in benchmarks/results with the hardware they ran on.
 BENCHMARKS := footprint threads stt tts first_audio idle tool_parsing decode prefix_cache constrained_decoding tool_overhead \
-	tool_executor forced_calls cancellation turn_memory command_turns endpointing noise server_load server_overhead websocket_audio realtime \
+	tool_executor forced_calls cancellation turn_memory command_turns endpointing noise server_load slow_clients server_overhead websocket_audio realtime \
 	browser_audio
 bench: setup-dev
 	@for name in $(BENCHMARKS); do echo "--- $$name"; $(VENV)/python -m benchmarks.$$name || exit 1; done
@@ -59,6 +59,11 @@ ROUNDS := 200
 power-cut: setup-dev
 	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
 	@$(VENV)/python -m benchmarks.unsynced_writes --cuts $(ROUNDS)
+
+# llama.cpp's own server tests, as far as they apply (tests/server/llama_cpp_tests.toml); FOLDER is a checkout of it.
+FOLDER :=
+llama-tests: setup-dev
+	@$(VENV)/python -m tests.server.llama_cpp_tests $(FOLDER)
 
 SECONDS := 600
 fuzz: setup-dev

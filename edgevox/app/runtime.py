@@ -274,6 +274,7 @@ class AssistantRuntime:
             voice_language=language,
             embedder=self.engines.embedder,
             resumes=llm.remote_url is None,
+            home_only=preset.home_only,
             states=self.engines.states,
             # Not on the bus, whose subscribers expect events of the local room only.
             record=TurnMetricsRecorder(self.records.log),

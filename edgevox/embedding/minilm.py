@@ -50,7 +50,7 @@ class MiniLmEngine:
             ids = self._tokenizer.encode(text).ids
             if len(ids) > MAX_TOKENS:
                 if not request.truncate:
-                    raise ContextOverflow(f"a text has {len(ids)} tokens, and the model reads {MAX_TOKENS}")
+                    raise ContextOverflow(f"a text is too large: {len(ids)} tokens, the model reads {MAX_TOKENS}")
                 ids = [*ids[: MAX_TOKENS - 1], ids[-1]]
             yield Embedding(self._embed(ids), len(ids))
 

@@ -18,6 +18,7 @@ from edgevox.server.http.errors import HANDLERS
 from edgevox.server.http.middleware import (
     CountingMiddleware,
     HostRule,
+    PathAliases,
     RequestLimits,
     ShutdownMiddleware,
     normal_origin,
@@ -65,7 +66,9 @@ def create_app(
     if settings.mcp:
         from edgevox.server.mcp import McpRoute  # slow to import, and optional
 
-        mcp = McpRoute(assistant.executor, server.confirmations, server.access)
+        toolbox = assistant.dashboard.toolbox if assistant.dashboard else None
+        house = toolbox.home.house if toolbox else None
+        mcp = McpRoute(assistant.executor, server.confirmations, server.access, house)
         served.append(Route("/mcp", mcp))
         lifespan = mcp.running
     return Starlette(
@@ -79,6 +82,7 @@ def create_app(
 def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[Middleware]:
     settings = server.settings
     origins = [normal_origin(origin) for origin in settings.allowed_origins]
+    yield Middleware(PathAliases)
     yield Middleware(ShutdownMiddleware)
     yield Middleware(CountingMiddleware, server.answers, server.openapi["paths"])
     yield Middleware(

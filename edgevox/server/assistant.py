@@ -139,8 +139,9 @@ class Assistant:
     """What a server may use of a running assistant. `name` is the name of its preset, which may have `aliases`.
 
     Without `make_agent` and `executor` the assistant has no tools of its own. The transcriber is made per
-    language; None means detection. A model that `resumes` can continue an interrupted reply. `record` gets
-    the events of turns in which the assistant acts for a program, `keep` the metrics of all other turns.
+    language; None means detection. A model that `resumes` can continue an interrupted reply; one that is
+    `home_only` was trained on the home tools. `record` gets the events of turns in which the assistant acts for a
+    program, `keep` the metrics of all other turns.
     `confirmation` lists the open dialogs, and `local_confirmation` is that of the local room.
     """
 
@@ -155,6 +156,7 @@ class Assistant:
     voice_language: str = ENGLISH
     embedder: Embedder | None = None
     resumes: bool = True
+    home_only: bool = False
     states: Callable[[], Mapping[str, str]] = dict
     record: Publish = lambda _event: None
     keep: Callable[[TurnMetrics], None] = lambda _record: None

@@ -14,14 +14,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
     TextContent,
+    TextResourceContents,
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
@@ -33,8 +48,10 @@ from edgevox import __version__
 from edgevox.agents.tool_loop import Confirm, apply_agreement
 from edgevox.core.errors import EdgevoxError, ToolError
 from edgevox.core.turn import Turn
-from edgevox.core.types import ToolCall
+from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue.confirm import Intercom
+from edgevox.home.entities import Entity, House
+from edgevox.home.prompt_text import sanitize_name
 from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.server.http.auth import Access
 from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
@@ -89,18 +106,65 @@ class ServedTools:
 
 
 def create_mcp_server(
-    tools: ServedTools, caller_of: Callable[[object], Caller] = lambda _request: PROGRAM
+    tools: ServedTools,
+    caller_of: Callable[[object], Caller] = lambda _request: PROGRAM,
+    house: Callable[[], House] | None = None,
 ) -> Server[Any]:
-    """Build the server for any transport of the SDK. `caller_of` authenticates an HTTP request."""
+    """Build the server for any transport of the SDK. `caller_of` authenticates an HTTP request.
+
+    With a `house`, its state is offered as resources.
+    """
 
     async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools.listed())
 
     async def on_call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        await context.session.report_progress(0, 1)
         result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
+        await context.session.report_progress(1, 1)
         # The spoken text ("All right.") has too little detail about an error.
         text = result.content if result.is_error else result.speech or result.content
-        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=result.is_error)
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)],
+            structured_content=None if result.is_error else {"result": _value(result.content)},
+            is_error=result.is_error,
+        )
+
+    async def on_list_resources(context: ServerRequestContext[Any], _params: object) -> ListResourcesResult:
+        caller_of(context.request)
+        areas = house().areas if house else ()
+        rooms = [
+            _resource(f"{_HOME}/{area.id}", sanitize_name(area.name), "Its things and their states") for area in areas
+        ]
+        home = _resource(_HOME, "home", "All things of the home and their states, by room")
+        return ListResourcesResult(resources=[home, *rooms] if house else [])
+
+    async def on_list_templates(_context: object, _params: object) -> ListResourceTemplatesResult:
+        room = ResourceTemplate(
+            name="room", uri_template=f"{_HOME}/{{area}}", description="One room, by its id", mime_type=_JSON
+        )
+        return ListResourceTemplatesResult(resource_templates=[room] if house else [])
+
+    async def on_read_resource(
+        context: ServerRequestContext[Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        caller_of(context.request)
+        content = _home_content(house(), str(params.uri)) if house else None
+        if content is None:
+            raise MCPError(INVALID_PARAMS, "Resource not found", data={"uri": str(params.uri)})
+        text = json.dumps(content, ensure_ascii=False)
+        return ReadResourceResult(contents=[TextResourceContents(uri=str(params.uri), mime_type=_JSON, text=text)])
+
+    async def on_list_prompts(_context: object, _params: object) -> ListPromptsResult:
+        return ListPromptsResult(prompts=[_PROMPT])
+
+    async def on_get_prompt(_context: object, params: GetPromptRequestParams) -> GetPromptResult:
+        request = (params.arguments or {}).get("request")
+        if params.name != _PROMPT.name or not request:
+            raise MCPError(INVALID_PARAMS, f"the prompt is {_PROMPT.name}, with the argument request")
+        text = f"{_PROMPT_TEXT}\n\n{request}"
+        message = PromptMessage(role="user", content=TextContent(type="text", text=text))
+        return GetPromptResult(description=_PROMPT.description, messages=[message])
 
     return Server(
         "edgevox",
@@ -108,7 +172,62 @@ def create_mcp_server(
         instructions=_INSTRUCTIONS,
         on_list_tools=on_list_tools,
         on_call_tool=on_call_tool,
+        on_list_resources=on_list_resources,
+        on_list_resource_templates=on_list_templates,
+        on_read_resource=on_read_resource,
+        on_list_prompts=on_list_prompts,
+        on_get_prompt=on_get_prompt,
     )
+
+
+_HOME = "edgevox://home"
+_JSON = "application/json"
+_PROMPT = Prompt(
+    name="home",
+    description="Something that the home should do or tell",
+    arguments=[PromptArgument(name="request", description="what, as a person would say it", required=True)],
+)
+_PROMPT_TEXT = (
+    "Use the tools of this home for the request below. Use the names of things and rooms as they are said. "
+    f"The resource {_HOME} lists all of them with their states. Answer in one short sentence."
+)
+_RESULT: JsonObject = {
+    "type": "object",
+    "properties": {"result": {"description": "what the tool returned"}},
+    "required": ["result"],
+}
+
+
+def _resource(uri: str, name: str, description: str) -> Resource:
+    return Resource(uri=uri, name=name, description=description, mime_type=_JSON)
+
+
+def _home_content(house: House, uri: str) -> JsonObject | None:
+    """Return the home or one of its rooms; None if there is no such room."""
+    rooms = {
+        f"{_HOME}/{area.id}": {
+            "name": sanitize_name(area.name),
+            "things": [_thing(one) for one in house.entities if one.area == area.id],
+        }
+        for area in house.areas
+    }
+    if uri != _HOME:
+        return rooms.get(uri)
+    elsewhere = [_thing(one) for one in house.entities if house.area(one.area) is None]
+    return {"rooms": list(rooms.values()), "elsewhere": elsewhere}
+
+
+def _thing(entity: Entity) -> JsonObject:
+    name, state = sanitize_name(entity.name), sanitize_name(entity.state)
+    return {"id": entity.id, "name": name, "domain": entity.domain, "state": state}
+
+
+def _value(content: str) -> object:
+    """Return the value of a result, which is JSON unless a tool returned text."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content
 
 
 # How a small model says that nothing is to be done; a client of this server would gain nothing by it.
@@ -126,6 +245,7 @@ def _listed(tool: Tool) -> ListedTool:
         name=tool.name,
         description=function["description"],
         input_schema=dict(function["parameters"]),
+        output_schema=dict(_RESULT),
         annotations=ToolAnnotations(
             read_only_hint=not tool.side_effects,
             destructive_hint=tool.side_effects and (tool.name in _MAY_UNDO or _NAMED_RISKY.level(tool, ()) != "never"),
@@ -209,9 +329,11 @@ _SCOPE = "read"
 class McpRoute:
     """ASGI application for /mcp; serves while `running()` is active."""
 
-    def __init__(self, executor: ToolExecutor | None, confirm: Confirm, access: Access) -> None:
+    def __init__(
+        self, executor: ToolExecutor | None, confirm: Confirm, access: Access, house: Callable[[], House] | None = None
+    ) -> None:
         self._access = access
-        server = create_mcp_server(ServedTools(executor, (), confirm), self._caller)
+        server = create_mcp_server(ServedTools(executor, (), confirm), self._caller, house)
         # Host and Origin are checked by the middleware (http/middleware.py).
         self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 

@@ -21,6 +21,7 @@ from edgevox.models import ModelStore
 from edgevox.server.http.tokens import page_token, token_file
 from tests.kept_prompts import share_prompts
 from tests.server import test_anthropic as by_anthropic
+from tests.server import test_home_assistant_tools as by_home_assistant
 from tests.server.openai_chat import CLOCK, streamed, whole
 
 pytestmark = [pytest.mark.engine]
@@ -116,6 +117,21 @@ async def test_ollamas_client_holds_a_tool_conversation(url: str, folders: Folde
         assert [part async for part in parts][-1].done
         own = await chat.chat(name, [COMMAND])
         assert own.message.content
+
+
+@pytest.mark.long
+async def test_tools_of_home_assistant_are_called_rightly(url: str) -> None:
+    wanted = {
+        "Turn off the bed light.": ("HassTurnOff", {"name": "bed light"}),
+        "Set the night lamp to 40 percent.": ("HassLightSet", {"name": "night lamp", "brightness": 40}),
+        "Add milk to the shopping list.": ("HassListAddItem", by_home_assistant.MILK),
+        "Is the garage door open?": ("GetLiveContext", {}),
+    }
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="EMPTY", max_retries=0) as chat:
+        for text, call in wanted.items():
+            asked = {"role": "user", "content": text}
+            reply, _message = await whole(chat, by_home_assistant.SYSTEM, asked, tools=by_home_assistant.TOOLS)
+            assert [(name, json.loads(arguments)) for name, arguments in reply.calls] == [call], text
 
 
 async def test_a_message_is_continued_within_its_limit(url: str) -> None:

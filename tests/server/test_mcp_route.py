@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import TextContent
+from mcp.types import TextContent, TextResourceContents
 
+from edgevox.core.files import Folders
 from tests.server.harness import OWNER, READER, Lamp, acting, model, served
+from tests.server.websocket.harness import lobby
 
 BOUND_S = 20
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_time"}}
@@ -85,3 +88,25 @@ async def test_it_is_not_there_unless_it_is_wanted() -> None:
     async with served(acting(model([]), Lamp())) as url, httpx2.AsyncClient() as http:
         response = await http.post(f"{url}/mcp", json={}, headers={"Authorization": f"Bearer {OWNER}"})
     assert response.status_code == 404
+
+
+async def test_the_home_its_rooms_and_a_prompt_are_offered(folders: Folders) -> None:
+    async with (
+        lobby(folders, mcp=True) as behind,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {OWNER}"}, timeout=BOUND_S) as http,
+        Client(streamable_http_client(f"{behind.url}/mcp", http_client=http)) as client,
+    ):
+        listed = {str(one.uri) for one in (await client.list_resources()).resources}
+        assert {"edgevox://home", "edgevox://home/kitchen"} <= listed
+        [content] = (await client.read_resource("edgevox://home/kitchen")).contents
+        assert isinstance(content, TextResourceContents)
+        assert "light.kitchen" in [one["id"] for one in json.loads(content.text)["things"]]
+        with pytest.raises(MCPError, match="not found"):
+            await client.read_resource("edgevox://home/nowhere")
+        [prompt] = (await client.list_prompts()).prompts
+        told = await client.get_prompt(prompt.name, {"request": "Dim the light."})
+        assert isinstance(told.messages[0].content, TextContent)
+        assert told.messages[0].content.text.endswith("Dim the light.")
+        result = await client.call_tool("turn_on", {"name": "kitchen light"})
+        assert result.structured_content is not None
+        assert behind.state("light.kitchen") == "on"

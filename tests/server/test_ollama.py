@@ -53,6 +53,24 @@ async def test_a_request_that_says_nothing_about_streams_gets_one() -> None:
     assert json.loads(lines[-1])["done"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Content-Type": "application/octet-stream"}, 200),
+        ({"Content-Type": "application/octet-stream", "Origin": "http://127.0.0.1:8790"}, 415),
+        ({"Content-Type": "text/plain"}, 415),
+    ],
+)
+async def test_a_program_need_not_name_the_media_type_as_a_page_must(headers: dict[str, str], status: int) -> None:
+    body = json.dumps({"model": "scripted", "messages": [USER]}).encode()
+    async with (
+        served(talking(model(["Yes."])), allowed_origins=["http://127.0.0.1:8790"]) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/api/chat", data=body, headers=headers) as answer,
+    ):
+        assert answer.status == status
+
+
 async def test_the_options_reach_the_model_and_those_of_loading_are_ignored() -> None:
     said = model(["{}"])
     options = {"temperature": 0.5, "top_k": 3, "seed": 7, "num_predict": 9, "stop": ["x"], "num_ctx": 8192}

@@ -6,13 +6,14 @@ import dataclasses
 import json
 from typing import Any
 
+import aiohttp
 import openai
 import pytest
 
 from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed, ModelError
 from edgevox.core.types import NamedTool
 from edgevox.llm.tool_choice import RESPOND_NAME
-from tests.server.harness import READER, TALKER, Lamp, acting, model, talking, written
+from tests.server.harness import READER, TALKER, Lamp, acting, model, served, talking, written
 from tests.server.openai_chat import CLOCK, USER, Reply, client, streamed, whole
 
 PARIS = written("get_clock", '{"place": "Paris"}')
@@ -368,3 +369,18 @@ async def test_every_name_of_the_preset_is_listed_and_works() -> None:
         for name in names:
             await chat.chat.completions.create(model=name, messages=[{"role": "user", "content": "?"}])
     assert names == ["scripted", "short"]
+
+
+async def test_a_base_url_without_a_version_and_a_request_without_a_model_are_understood() -> None:
+    async with served(talking(model(["Noon."]))) as url, aiohttp.ClientSession() as session:
+        async with session.post(f"{url}/chat/completions", json={"messages": [USER]}) as answer:
+            assert (await answer.json())["choices"][0]["message"]["content"] == "Noon."
+        async with session.get(f"{url}/models") as answer:
+            assert (await answer.json())["data"][0]["id"] == "scripted"
+        async with session.get(f"{url}/health") as answer:
+            assert answer.status == 200
+        asked = {"messages": [USER], "add_generation_prompt": True, "continue_final_message": True}
+        async with session.post(f"{url}/completions/chat", json=asked) as answer:
+            assert answer.status == 404
+        async with session.post(f"{url}/v1/chat/completions", json=asked) as answer:
+            assert (await answer.json())["error"]["param"] == "continue_final_message"

@@ -91,7 +91,10 @@ async def _serve_mcp(runtime: AssistantRuntime, context: Context, *, has_audio: 
             )
             await running.enter_async_context(intercom.answering(pipeline.confirmation))
             own += [*room_tools(intercom), file_tool(runtime.transcribe, context.settings.tools.sound_folders)]
-        server = create_mcp_server(ServedTools(runtime.assistant().executor, own, pipeline.confirmation))
+        toolbox = runtime.home_context.toolbox
+        house = toolbox.home.house if toolbox else None
+        tools = ServedTools(runtime.assistant().executor, own, pipeline.confirmation)
+        server = create_mcp_server(tools, house=house)
         context.note("serving MCP on standard input and output")
         read, write = await running.enter_async_context(stdio_server())
         await server.run(read, write, server.create_initialization_options())

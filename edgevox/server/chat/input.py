@@ -16,6 +16,7 @@ from edgevox.core.errors import EngineFailed
 from edgevox.core.events import ModelFinished
 from edgevox.core.types import ChatDone, FinishReason, JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
+from edgevox.server.assistant import DEFAULT_NAMES
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import EVENT_STREAM, SSE_COMMENT, RequestBody, unsupported
 from edgevox.tools.schema import schema_fault
@@ -242,7 +243,7 @@ _SAMPLING = {"temperature", "top_p", "top_k", "max_tokens", "seed"}
 class ChatBody(RequestBody, ABC):
     """A chat request in the format of one API."""
 
-    model: str
+    model: str = DEFAULT_NAMES[0]
     stream: bool | None = None
 
     @property

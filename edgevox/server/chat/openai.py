@@ -96,6 +96,7 @@ class _Schema(RequestBody):
 class _Format(RequestBody):
     type: Literal["text", "json_object", "json_schema"]
     json_schema: _Schema | None = None
+    schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 class _StreamOptions(RequestBody):
@@ -137,6 +138,10 @@ class ChatCompletionBody(_CommonBody):
     function_call: Literal["auto", "none"] | _Named | None = None
     response_format: _Format | None = None
     guided_json_schema: dict[str, Any] | None = None
+    json_schema: dict[str, Any] | None = None
+    grammar: Annotated[Any, only("")] = None
+    add_generation_prompt: bool | None = None
+    continue_final_message: bool | None = None
     max_completion_tokens: int | None = Field(None, ge=1)
     top_logprobs: Annotated[Any, only(0)] = None
     modalities: Annotated[Any, only(["text"])] = None
@@ -158,6 +163,8 @@ class ChatCompletionBody(_CommonBody):
     def question(self, base: Sampling, limits: ServerSettings) -> chat.ChatInput:
         if self.uses_functions and self.tools is not None:
             raise invalid("use either tools or the deprecated functions", "functions")
+        if self.add_generation_prompt and self.continue_final_message:
+            raise invalid("a reply continues the last message or begins a new one, not both", "continue_final_message")
         functions = self.functions if self.tools is None else [tool.function for tool in self.tools]
         chat.checked_count(len(functions or ()), limits.max_tools, "tools")
         tools = [
@@ -185,6 +192,8 @@ class ChatCompletionBody(_CommonBody):
     def _json_schema(self) -> JsonObject | None:
         if self.guided_json_schema is not None:
             return self.guided_json_schema
+        if self.json_schema is not None:
+            return self.json_schema
         match self.response_format:
             case None | _Format(type="text"):
                 return None
@@ -192,8 +201,8 @@ class ChatCompletionBody(_CommonBody):
                 return given.schema_
             case _Format(type="json_schema"):
                 raise invalid("json_schema has no schema", "response_format.json_schema")
-            case _Format():
-                return {"type": "object"}
+            case _Format() as form:  # llama.cpp's clients give an object a schema
+                return {"type": "object"} if form.schema_ is None else form.schema_
 
 
 class CompletionBody(_CommonBody):

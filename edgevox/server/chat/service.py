@@ -31,6 +31,7 @@ from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatR
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, HopPlan, plan_hop
 from edgevox.llm.tool_parsers import DETECTORS, ParseDelta, StreamingToolParser
 from edgevox.server.assistant import Assistant
+from edgevox.server.chat.home_assistant import HomeAssistantTools
 from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage, unfinished
 from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.http.errors import invalid
@@ -39,6 +40,8 @@ from edgevox.tools.policy import Caller
 
 # What the name, brackets and quotes of a call take, beside its message.
 _CALL_TOKENS = 8
+# For a model that was not trained to speak about results.
+_DONE = "Done."
 # A character that no call syntax escapes, to find the place after it.
 _CUT = "\ue000"
 
@@ -144,6 +147,13 @@ class ChatService:
         Raises ApiError if the queue is full, EngineFailed and ModelError.
         """
         self._check_local(question.prefill, "a remote model cannot continue a message")
+        intents = HomeAssistantTools.of(question) if self._assistant.home_only else None
+        if intents is not None:
+            if intents.has_acted(question):
+                yield ReplyText(_DONE)
+                yield ReplyEnd("stop", Usage())
+                return
+            question = intents.translated(question)
         cancel, stop_on = CancelFlag(), stop_on or CancelFlag()
         stop_on.add_listener(cancel.set)
         with self._queue.place(client_key):
@@ -162,6 +172,8 @@ class ChatService:
             try:
                 async with aclosing(parts):
                     async for part in parts:
+                        if intents is not None and isinstance(part, ReplyToolCall):
+                            part = ReplyToolCall(intents.call(part.call))
                         yield part
             finally:
                 stop_on.remove_listener(cancel.set)

@@ -65,13 +65,15 @@ class ConnectionLimits:
         address = connection.address
         is_address_full = self._by_address[address] >= self._per_address
         if is_address_full or len(self._open) >= self._total:
-            rivals = [one for one in self._open if one.address == address or not is_address_full]
-            # Rather one that never finished a request than one that may send the next.
-            idle = [one for one in rivals if one.is_half_open] or [one for one in rivals if one.is_idle]
-            if not idle:
+            rivals = [one for one in self._open if one.address == address] if is_address_full else self._open
+            # Rather one that never finished a request than one that may send the next. The first is found at once:
+            # a thousand clients that keep coming back must not cost a search each.
+            half_open = next((one for one in rivals if one.is_half_open), None)
+            idle = half_open or next((one for one in rivals if one.is_idle), None)
+            if idle is None:
                 return False
-            self.remove(idle[0])
-            idle[0].drop()
+            self.remove(idle)
+            idle.drop()
         self._open[connection] = None
         self._by_address[address] += 1
         return True

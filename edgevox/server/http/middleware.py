@@ -1,4 +1,4 @@
-"""ASGI middleware: Host, Origin and body-size checks, graceful shutdown, and request counts.
+"""ASGI middleware: Host, Origin and body-size checks, graceful shutdown, request counts, and path aliases.
 
 A web page can reach a local server by DNS rebinding (seen in Host) or by a cross-site request (seen in
 Origin and Sec-Fetch-Site).
@@ -197,3 +197,24 @@ class CountingMiddleware:
             await send(message)
 
         await self.app(scope, receive, counted)
+
+
+_WITHOUT_VERSION = re.compile(r"/(chat/completions|completions|responses|models|embeddings|audio)(?=/|$)")
+_ALIASES = {"/health": "/healthz"}  # llama.cpp's and vLLM's
+
+
+class PathAliases:
+    """Serves OpenAI's paths without the version too, for clients whose base URL has none.
+
+    The path is replaced before anything else reads it, so that the limits and rules of the route hold.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            path: str = scope["path"]
+            prefix = "/v1" if _WITHOUT_VERSION.match(path) else ""
+            scope["path"] = _ALIASES.get(path, prefix + path)
+        await self._app(scope, receive, send)

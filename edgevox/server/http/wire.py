@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
-from edgevox.server.http.errors import ApiError, as_api_error, invalid, shutdown_error
+from edgevox.server.http.errors import OLLAMA_PATH, ApiError, as_api_error, invalid, shutdown_error
 
 BodyT = TypeVar("BodyT", bound="RequestBody")
 
@@ -68,12 +68,21 @@ def validated(kind: type[BodyT], content: object) -> BodyT:
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON
     """Read a JSON body. Raises ApiError and ClientDisconnect."""
-    if content_type(request) != "application/json":
+    if content_type(request) != "application/json" and not _is_untyped(request):
         raise ApiError(415, "unsupported_media_type", "the body must be application/json")
     try:
         return from_json(await request.body(), allow_inf_nan=False)
     except ValueError as error:
         raise ApiError(400, "invalid_json", f"the body is not JSON: {error}") from None
+
+
+def _is_untyped(request: Request) -> bool:
+    """Whether it is a request for Ollama, which ignores media types, so that LiteLLM sends none.
+
+    Those of web pages have an Origin: a page could send an untyped blob to any server without a preflight.
+    """
+    is_untyped = content_type(request) in ("", "application/octet-stream")
+    return is_untyped and request.url.path.startswith(OLLAMA_PATH) and "origin" not in request.headers
 
 
 def content_type(request: Request) -> str:

@@ -226,6 +226,8 @@ class SessionSettings(_Options):
         detection = self.audio.input.turn_detection
         if detection is not None:
             shown["audio"]["input"]["turn_detection"] = detection.model_dump(exclude_none=True)
+        if (transcription := self.audio.input.transcription) is not None:  # Pipecat rejects fields that it did not send
+            shown["audio"]["input"]["transcription"] = transcription.model_dump(exclude_none=True)
         shown["tools"] = [tool.model_dump(exclude_none=True) for tool in self.tools]
         return shown
 

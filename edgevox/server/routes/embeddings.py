@@ -45,7 +45,7 @@ _Input: TypeAlias = Annotated[
 class EmbeddingsBody(RequestBody):
     """A request of OpenAI's clients."""
 
-    model: str
+    model: str = DEFAULT_NAMES[0]
     input: _Input
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None

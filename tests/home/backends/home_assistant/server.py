@@ -116,20 +116,20 @@ class Server:
             "password": "test-password",
             "language": "en",
         }
-        self.token = self._token(self._post("/api/onboarding/users", about)["auth_code"])
+        self.token = self._token(self.post("/api/onboarding/users", about)["auth_code"])
 
     def sign_in(self, username: str, password: str) -> str:
         """A token of another user's."""
         client = {"client_id": self.url, "redirect_uri": self.url}
-        flow = self._post("/auth/login_flow", {**client, "handler": ["homeassistant", None]})
+        flow = self.post("/auth/login_flow", {**client, "handler": ["homeassistant", None]})
         answers = {"client_id": self.url, "username": username, "password": password}
-        return self._token(self._post(f"/auth/login_flow/{flow['flow_id']}", answers)["result"])
+        return self._token(self.post(f"/auth/login_flow/{flow['flow_id']}", answers)["result"])
 
     def add_integration(self, name: str, answers: dict[str, Any]) -> None:
         """As in the settings, where a form is filled in."""
         flows = "/api/config/config_entries/flow"
-        form = self._post(flows, {"handler": name})
-        done = self._post(f"{flows}/{form['flow_id']}", answers)
+        form = self.post(flows, {"handler": name})
+        done = self.post(f"{flows}/{form['flow_id']}", answers)
         assert done["type"] == "create_entry", done
 
     def wait_until_running(self) -> None:
@@ -146,13 +146,13 @@ class Server:
         return self.get(f"/api/states/{entity_id}")["attributes"].get(key)
 
     def set_state(self, entity_id: str, state: str, **attributes: Any) -> None:
-        self._post(f"/api/states/{entity_id}", {"state": state, "attributes": attributes})
+        self.post(f"/api/states/{entity_id}", {"state": state, "attributes": attributes})
 
     def remove_state(self, entity_id: str) -> None:
         self._request("DELETE", f"/api/states/{entity_id}", None)
 
     def call(self, domain: str, service: str, **data: Any) -> None:
-        self._post(f"/api/services/{domain}/{service}", data)
+        self.post(f"/api/services/{domain}/{service}", data)
 
     def _token(self, code: str) -> str:
         form = {"client_id": self.url, "grant_type": "authorization_code", "code": code}
@@ -160,7 +160,7 @@ class Server:
         answer = self._request("POST", "/auth/token", body, "application/x-www-form-urlencoded")
         return str(answer["access_token"])
 
-    def _post(self, path: str, content: dict[str, Any]) -> Any:
+    def post(self, path: str, content: dict[str, Any]) -> Any:
         return self._request("POST", path, json.dumps(content).encode())
 
     def _request(self, method: str, path: str, body: bytes | None, content_type: str = "application/json") -> Any:

@@ -1,0 +1,118 @@
+"""Runs the public MCP conformance suite against the server's /mcp: `python -m tests.server.mcp_conformance [COMMAND]`.
+
+COMMAND starts the suite, `npx --yes @modelcontextprotocol/conformance` by default (Node 22 or newer). Its client sends
+no token, so each request gets one on the way. The tools that the suite calls by name are served beside those of the
+demo home.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shlex
+import tempfile
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from edgevox import tool
+from edgevox.agents.model_profile import ModelProfile
+from edgevox.app.toolbox import Toolbox
+from edgevox.config import ServerSettings, Settings
+from edgevox.core.errors import ToolError
+from edgevox.core.files import Folders
+from edgevox.server.app import create_app
+from edgevox.server.assistant import Assistant, DashboardData
+from edgevox.server.http.listener import http_listener
+from edgevox.testing import ScriptedModel
+from edgevox.tools import Tool
+from tests.server.harness import OWNER, TOKENS
+
+APPLIES = (
+    "server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "resources-list",
+    "prompts-list", "dns-rebinding-protection",
+)  # fmt: skip
+DOES_NOT_APPLY = {
+    "no logging, completion or subscriptions are offered": (
+        "logging-set-level", "completion-complete", "tools-call-with-logging", "resources-subscribe",
+        "resources-unsubscribe",
+    ),
+    "tools return text and values, no images, sounds or resources": (
+        "tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content",
+    ),
+    "the transport is stateless and answers with JSON: nothing is sent or asked during a call": (
+        "tools-call-with-progress", "tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults",
+        "elicitation-sep1330-enums", "server-sse-polling", "server-sse-multiple-streams",
+    ),
+    "reads resources and prompts of the suite's own example server by name; tests/server/test_mcp_route.py has ours": (
+        "resources-read-text", "resources-read-binary", "resources-templates-read", "prompts-get-simple",
+        "prompts-get-with-args", "prompts-get-embedded-resource", "prompts-get-with-image",
+    ),
+    "a schema with references of its own; those of our tools have none": ("json-schema-2020-12",),
+}  # fmt: skip
+_BOUND_S = 60.0
+
+
+def suite_tools() -> tuple[Tool, ...]:
+    @tool
+    def test_simple_text() -> str:
+        """Return a text."""
+        return "This is a simple text response for testing."
+
+    @tool
+    def test_error_handling() -> str:
+        """Fail."""
+        raise ToolError("This tool intentionally returns an error for testing")
+
+    return test_simple_text, test_error_handling
+
+
+def with_token(app: ASGIApp) -> ASGIApp:
+    async def authorized(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["headers"] = [*scope["headers"], (b"authorization", f"Bearer {OWNER}".encode())]
+        await app(scope, receive, send)
+
+    return authorized
+
+
+async def run(command: str, folder: Path) -> list[str]:
+    """Return the scenarios that failed."""
+    folders = Folders(folder / "config", folder / "state", folder / "models")
+    settings = Settings()
+    toolbox = await asyncio.to_thread(Toolbox, settings, folders)
+    await toolbox.start()
+    for one in suite_tools():
+        toolbox.registry.add(one)
+    dashboard = DashboardData(settings, folders, toolbox, engines=dict, turns=lambda _from_s, _until_s: [])
+    assistant = Assistant("scripted", ModelProfile(ScriptedModel([])), executor=toolbox.executor, dashboard=dashboard)
+    failed = []
+    try:
+        async with http_listener(
+            with_token(create_app(assistant, ServerSettings(mcp=True), TOKENS)), "127.0.0.1", 0
+        ) as url:
+            for scenario in APPLIES:
+                words = (*shlex.split(command), "server", "--url", f"{url}/mcp", "--scenario", scenario)
+                process = await asyncio.create_subprocess_exec(*words, cwd=folder)
+                async with asyncio.timeout(_BOUND_S):
+                    if await process.wait():
+                        failed.append(scenario)
+    finally:
+        await toolbox.stop()
+    return failed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("command", nargs="?", default="npx --yes @modelcontextprotocol/conformance")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        failed = asyncio.run(run(args.command, Path(scratch)))
+    for reason, scenarios in DOES_NOT_APPLY.items():
+        print(f"does not apply ({reason}): {', '.join(scenarios)}")
+    print(f"{len(APPLIES) - len(failed)} of {len(APPLIES)} that apply pass; failed: {', '.join(failed) or 'none'}")
+    raise SystemExit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
