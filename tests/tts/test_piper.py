@@ -16,7 +16,7 @@ import pytest
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, Engine, SynthesisRequest
-from edgevox.tts import pieces
+from edgevox.tts import pieces, piper
 from edgevox.tts.piper import PiperEngine
 
 LONG_SENTENCE = "the weather tomorrow will be cloudy with a high of eighteen degrees and light rain " * 2
