@@ -13,9 +13,12 @@ from edgevox.config import load_settings
 from edgevox.core.errors import ModelMissing
 from edgevox.core.events import EngineName
 from edgevox.core.files import Folders
+from edgevox.core.turn import Turn
 from edgevox.models import ModelStore, load_manifest
 
 BOUND_S = 120
+# Built-in commands need none.
+NO_MODEL: dict[str, object] = {"llm__remote_url": "http://localhost:1/v1", "llm__remote_model": "none"}
 ENGLISH = "piper-en_US-joe-medium"
 GERMAN = "piper-de_DE-thorsten-medium"
 
@@ -85,3 +88,24 @@ async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
         for language in ("en", "de", "en"):
             assert (await runtime.voice().sound_of("777", language)).duration_s > 1
         assert runtime.engines.pid("tts") == pid
+
+
+async def test_speed_and_volume_that_were_changed_by_voice_hold_after_a_restart(folders: Folders) -> None:
+    runtime = daemon_with(folders, **NO_MODEL)
+    async with asyncio.timeout(BOUND_S), runtime:
+        pipeline = runtime.pipeline(conversation=runtime.conversation())
+        for said in ("Speak slower.", "Speak slower.", "Louder.", "Speak faster."):
+            await pipeline.answer(said, Turn())
+    kept = load_settings(folders, environ={}).tts
+    assert (kept.speed, kept.volume_db) == (0.87, 5.0)
+
+
+async def test_a_speed_that_the_environment_sets_stays(folders: Folders, caplog: pytest.LogCaptureFixture) -> None:
+    flags = {name.replace("__", "."): value for name, value in NO_MODEL.items()}
+    settings = load_settings(folders, flags=flags, environ={"EDGEVOX_TTS__SPEED": "1.5"})
+    runtime = AssistantRuntime(settings, folders, ModelStore(folders.models, load_manifest()), [])
+    async with asyncio.timeout(BOUND_S), runtime:
+        result = await runtime.pipeline(conversation=runtime.conversation()).answer("Speak slower.", Turn())
+    assert result.reply == "Slower."
+    assert not folders.config_file.exists()
+    assert "holds until the next start" in caplog.text
