@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # the child process does without the settings
 _RATE_HZ = 24_000
 # Rows of a Kokoro voice: one for each number of phonemes.
 _STYLE_SHAPE = (-1, 1, 256)
+# The voices end a sentence with nearly half a second of silence, which would delay the end of the turn.
+_PAUSE_S = 0.25
 # Longer numbers are read digit by digit.
 _LONG_NUMBER = re.compile(r"\d{16,}")
 
@@ -101,6 +103,7 @@ class KokoroEngine:
                 audio = Audio(self._voice.sound(ids, speed), _RATE_HZ).amplified(self._gain)
                 if cancel.is_set():
                     return
+                audio = audio.with_trailing_silence(_PAUSE_S)
                 yield audio.without_leading_silence() if is_first else audio
                 is_first = False
 

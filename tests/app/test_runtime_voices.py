@@ -19,7 +19,7 @@ from edgevox.models import ModelStore, load_manifest
 BOUND_S = 120
 # Built-in commands need none.
 NO_MODEL: dict[str, object] = {"llm__remote_url": "http://localhost:1/v1", "llm__remote_model": "none"}
-ENGLISH = "piper-en_US-joe-medium"
+ENGLISH = "hibari-en_US-heart"
 GERMAN = "piper-de_DE-thorsten-medium"
 
 
@@ -65,18 +65,14 @@ def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folde
 
 
 @pytest.fixture
-def two_voices(folders: Folders, piper_voice_path: Path) -> None:
-    """Both voices in the store: the second has the sounds of the first, and reads by the rules of German."""
+def two_voices(folders: Folders, store: ModelStore, piper_voice_path: Path) -> None:
+    """Voices of two engines: the second has the sounds of Piper's joe, and reads by the rules of German."""
     config = json.loads(Path(f"{piper_voice_path}.json").read_text())
-    german = json.dumps({**config, "espeak": {"voice": "de"}})
-    for voice in (ENGLISH, GERMAN):
-        path = folders.models / voice / f"{voice.removeprefix('piper-')}.onnx"
+    paths = {voice: folders.models / voice / load_manifest().entry(voice).files[0].name for voice in (ENGLISH, GERMAN)}
+    for path, original in zip(paths.values(), (store.pull(ENGLISH), piper_voice_path), strict=True):
         path.parent.mkdir(parents=True)
-        path.symlink_to(piper_voice_path)
-        if voice == GERMAN:
-            Path(f"{path}.json").write_text(german)
-        else:
-            Path(f"{path}.json").symlink_to(f"{piper_voice_path}.json")
+        path.symlink_to(original)
+    Path(f"{paths[GERMAN]}.json").write_text(json.dumps({**config, "espeak": {"voice": "de"}}))
 
 
 @pytest.mark.engine
@@ -85,8 +81,9 @@ async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
     runtime = daemon_with(folders, "tts", tts__voices={"de": GERMAN})
     async with asyncio.timeout(BOUND_S), runtime:
         pid = runtime.engines.pid("tts")
-        for language in ("en", "de", "en"):
-            assert (await runtime.voice().sound_of("777", language)).duration_s > 1
+        for language, rate_hz in (("en", 24_000), ("de", 22_050), ("en", 24_000)):
+            sound = await runtime.voice().sound_of("777", language)
+            assert (sound.rate_hz, sound.duration_s > 1) == (rate_hz, True)
         assert runtime.engines.pid("tts") == pid
 
 

@@ -99,7 +99,7 @@ def test_doctor_without_models_says_how_to_get_each(tmp_path: Path) -> None:
     env = environment(tmp_path, EDGEVOX_MODELS_DIR=str(tmp_path / "models"), **NO_NETWORK)
     result = edgevox("doctor", env=env)
     assert result.returncode == 1
-    for model in ("smollm2-135m-instruct", "whisper-base", "piper-en_US-joe-medium"):
+    for model in ("smollm2-135m-instruct", "whisper-base", "hibari-en_US-heart"):
         assert f"edgevox models pull {model}" in result.stdout
 
 

@@ -26,7 +26,7 @@ def test_the_list_says_which_voice_is_used(capsys: pytest.CaptureFixture[str]) -
     assert main(["voices", "list", "--json"]) == 0
     voices = {voice["id"]: voice for voice in json.loads(capsys.readouterr().out)}
     assert (voices[HEART]["engine"], voices[JOE]["engine"]) == ("hibari", "piper")
-    assert [voice for voice, facts in voices.items() if facts["is_used"]] == [JOE]
+    assert [voice for voice, facts in voices.items() if facts["is_used"]] == [HEART]
     assert main(["voices", "list", "--language", "de"]) == 0
     shown = capsys.readouterr().out
     assert GERMAN in shown
@@ -37,9 +37,9 @@ def test_a_voice_is_chosen_for_its_language(
     config_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("edgevox.models.ModelStore.pull", lambda *_args: Path("voice.onnx"))
-    assert main(["voices", "use", HEART]) == 0
+    assert main(["voices", "use", JOE]) == 0
     assert main(["voices", "use", GERMAN]) == 0
-    assert tomllib.loads(config_file.read_text()) == {"tts": {"voice": HEART, "voices": {"de": GERMAN}}}
+    assert tomllib.loads(config_file.read_text()) == {"tts": {"voice": JOE, "voices": {"de": GERMAN}}}
     assert main(["voices", "use", "whisper-base"]) != 0
     assert "is no voice" in capsys.readouterr().err
 

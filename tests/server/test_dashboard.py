@@ -140,10 +140,10 @@ async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
         refused = [
             await asked(behind.url, f"/v1/voices/{voice}/use", method="POST") for voice in ("nobody", "whisper-base")
         ]
-        status, saved = await asked(behind.url, "/v1/voices/hibari-en_US-heart/use", method="POST")
+        status, saved = await asked(behind.url, "/v1/voices/piper-en_US-joe-medium/use", method="POST")
     voices = {voice["id"]: voice for voice in told["data"]}
     assert voices["piper-de_DE-thorsten-medium"]["language_name"] == "German"
     assert [voice["is_used"] for voice in voices.values()].count(True) == 1
     assert [code for code, _body in refused] == [404, 400]
     assert (status, saved, reloads) == (200, {"saved": ["tts.voice"], "in_force": "soon"}, [None])
-    assert load_settings(folders, environ={}).tts.voice == "hibari-en_US-heart"
+    assert load_settings(folders, environ={}).tts.voice == "piper-en_US-joe-medium"

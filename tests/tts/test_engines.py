@@ -121,7 +121,7 @@ async def test_voices_of_several_engines_speak_in_one_process(folders: Folders, 
 
 def test_the_default_voice_names_its_engine_and_a_remote_server_comes_first(manifest: Manifest) -> None:
     remote = "tcp://localhost:10200"
-    assert choose_tts(TtsSettings(), manifest).engine == "piper"
+    assert choose_tts(TtsSettings(), manifest).engine == "hibari"
     elsewhere = choose_tts(TtsSettings(remote=remote), manifest)
     assert (elsewhere.engine, elsewhere.voices, elsewhere.model_ids) == ("wyoming", {"en": "remote-voice"}, {})
 

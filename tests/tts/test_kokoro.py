@@ -44,6 +44,7 @@ def test_a_sentence_becomes_sound_of_the_common_level(engine: KokoroEngine) -> N
         assert np.max(np.abs(audio.samples)) <= 1.0
         assert 0.05 < np.sqrt(np.mean(audio.samples**2)) < 0.2
         assert 0.8 < audio.duration_s < 4.0
+        assert np.max(np.abs(audio.samples[-7200:])) > 0.005, "a long silence at the end delays the turn"
 
 
 @pytest.mark.engine
