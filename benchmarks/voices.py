@@ -182,9 +182,13 @@ async def speak_all(voices: list[str], store: ModelStore, folder: Path) -> tuple
     return spoken, sounds
 
 
+# Whisper writes a time as 7:45, 7.45, 7-45 or 745.
+TIME = re.compile(r"\b(\d{1,2})[:.-](\d{2})\b(?!\d|%| (?:kilo|degree|dollar))")
+
+
 def plain_words(text: str) -> list[str]:
-    """The words, with numbers, times and units as they are spoken."""
-    plain = normalize_text(text).casefold().replace("'", "").replace("-", " ")
+    """The words, with numbers and units as they are spoken, and times as four digits."""
+    plain = normalize_text(TIME.sub(r"\1\2", text)).casefold().replace("'", "").replace("-", " ")
     return re.findall(r"[^\W_]+", plain)
 
 

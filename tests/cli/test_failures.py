@@ -12,7 +12,12 @@ import pytest
 
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
-TALKING = (("ask", "hello"), ("run",), ("say", "hello", "-o", "out.wav"), ("transcribe", "in.wav"))
+TALKING = (
+    ("ask", "hello"),
+    ("run",),
+    ("say", "--voice", "piper-en_US-joe-medium", "hello", "-o", "out.wav"),
+    ("transcribe", "in.wav"),
+)
 READING_SETTINGS = (*TALKING, ("config", "show"), ("last",), ("say", "hello"))
 
 
