@@ -1,4 +1,4 @@
-"""English voices of the Kokoro family: Kokoro-82M, and hibari, which was distilled from it and is 35 times faster.
+"""English voices of the Kokoro family: Kokoro-82M, and hibari, which was distilled from it and is 30 times faster.
 
 Both read the same phonemes. hibari's package has the rules for them, and the signal processing that its voices
 need; like onnxruntime it is imported in `load`, so only the process that synthesizes does it.
@@ -43,12 +43,13 @@ class _Voice(Protocol):
 class KokoroEngine:
     """One English voice: an ONNX file. Beside that of Kokoro-82M is a style file (`af_heart.bin`), hibari's has none.
 
-    Names of files follow Kokoro's convention: those of British voices begin with "b".
+    Names of files follow Kokoro's convention: those of British voices begin with "b". Only hibari's have a pitch.
     """
 
-    def __init__(self, voice_path: Path, *, threads: int = 1) -> None:
+    def __init__(self, voice_path: Path, *, threads: int = 1, pitch_semitones: float = 0.0) -> None:
         self.voice_path = voice_path
         self.threads = threads
+        self.pitch_semitones = pitch_semitones
         self._switch: StopSwitch | None = None
         self._voice: _Voice
         self._phonemizer: Any = None
@@ -74,7 +75,7 @@ class KokoroEngine:
             self._voice = (
                 _KokoroVoice(self.voice_path, style_path, self.threads, switch)
                 if style_path
-                else _HibariVoice(self.voice_path, self.threads, switch)
+                else _HibariVoice(self.voice_path, self.threads, switch, 2 ** (self.pitch_semitones / 12))
             )
             self._gain = level_gain(np.concatenate([self._voice.sound(ids, 1.0) for ids in self._phoneme_ids(PROBE)]))
         except unusable as err:
@@ -124,18 +125,20 @@ def _readable(text: str) -> str:
 class _HibariVoice:
     """Predicts a spectrum; hibari's signal processing makes the waveform."""
 
-    def __init__(self, path: Path, threads: int, switch: StopSwitch) -> None:
+    def __init__(self, path: Path, threads: int, switch: StopSwitch, pitch: float) -> None:
         from hibari import dsp
 
         from edgevox.tts.vits import StoppableSession
 
         self._session = StoppableSession(path, threads=threads, switch=switch)
         self._dsp = dsp
+        self._pitch = np.float32(pitch)
         self._noise = np.random.default_rng(0)
 
     def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
         inputs: dict[str, NDArray[Any]] = {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
-        made: NDArray[np.float32] = self._dsp.synth(*(part[0] for part in self._session.run(inputs)), self._noise)
+        *spectrum, pitch_hz = (part[0] for part in self._session.run(inputs))
+        made: NDArray[np.float32] = self._dsp.synth(*spectrum, pitch_hz * self._pitch, self._noise)
         return made
 
 
@@ -159,4 +162,8 @@ class _KokoroVoice:
 
 
 def create(context: TtsContext) -> KokoroEngine:
-    return KokoroEngine(context.files.get("en", next(iter(context.files.values()))), threads=context.threads)
+    return KokoroEngine(
+        context.files.get("en", next(iter(context.files.values()))),
+        threads=context.threads,
+        pitch_semitones=context.settings.pitch_semitones,
+    )

@@ -56,6 +56,25 @@ def test_speed_changes_the_duration(engine: KokoroEngine) -> None:
 
 
 @pytest.mark.engine
+def test_pitch_moves_the_fundamental_and_not_the_duration(engine: KokoroEngine) -> None:
+    low = KokoroEngine(engine.voice_path, pitch_semitones=-4)
+    low.load()
+    usual, lower = (speak(one, "Oh, no, no, no, oh.")[0] for one in (engine, low))
+    assert lower.duration_s == pytest.approx(usual.duration_s, abs=0.1)
+    assert 0.7 < fundamental_hz(lower) / fundamental_hz(usual) < 0.9
+
+
+def fundamental_hz(audio: Audio) -> float:
+    """The median of the strongest periods between 120 and 400 Hz, of the loud tenths of a second."""
+    frame, low, high = audio.rate_hz // 10, audio.rate_hz // 400, audio.rate_hz // 120
+    frames = audio.samples[: len(audio.samples) // frame * frame].reshape(-1, frame)
+    powers = np.mean(frames**2, axis=1)
+    spectra = np.abs(np.fft.rfft(frames[powers > np.median(powers)], 2 * frame)) ** 2
+    periods = low + np.argmax(np.fft.irfft(spectra)[:, low:high], axis=1)
+    return float(audio.rate_hz / np.median(periods))
+
+
+@pytest.mark.engine
 @pytest.mark.parametrize("text", ["", "...", "—", "\0", "🎉🎉", "[[", "\ud800", "日本"])
 def test_text_without_an_english_word_gives_no_sound_and_no_error(engine: KokoroEngine, text: str) -> None:
     assert speak(engine, text) == []
