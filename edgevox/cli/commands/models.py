@@ -259,13 +259,16 @@ def _list_voices(args: argparse.Namespace, context: Context) -> None:
     if args.json:
         context.write_json([dataclasses.asdict(voice) for voice in voices])
         return
-    table = plain_table(
-        left("voice"), left("language"), left("engine"), right("size"), left("local"), left("used"), folded("licence")
-    )
+    if not context.out.is_terminal:
+        context.out.width = _PIPE_WIDTH  # keep one line per row for grep
+    is_wide = context.out.width >= _WIDE
+    columns = (left("voice"), left("language"), left("engine"), right("size"), left("local"), left("used"))
+    table = plain_table(*columns, *([folded("licence")] if is_wide else []))
     for voice in voices:
         local, used = ("yes" if is_so else "" for is_so in (voice.is_installed, voice.is_used))
         size = size_text(voice.size_bytes)
-        table.add_row(voice.id, voice.language_name, voice.engine, size, local, used, voice.licence)
+        licence = [voice.licence] if is_wide else []
+        table.add_row(voice.id, voice.language_name, voice.engine, size, local, used, *licence)
     context.out.print(table)
     context.note("edgevox voices try ID lets you hear one, edgevox voices use ID chooses it")
 
