@@ -173,7 +173,7 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
         progress.update(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
 
     # Whatever voice the assistant has: figures must stay comparable.
-    piper = {"tts.engine": "piper", "tts.voice": _PIPER_VOICE, "tts.voices": {}, "tts.remote": None}
+    piper: dict[str, object] = {"tts.engine": "piper", "tts.voice": _PIPER_VOICE, "tts.voices": {}, "tts.remote": None}
     runtime = open_runtime(context.with_flags(piper), engines)
     async with runtime:
         voices = [_voice(name, runtime) for name in names]
