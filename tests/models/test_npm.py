@@ -49,7 +49,7 @@ class _Handler(BaseHTTPRequestHandler):
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     registry = Registry()
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, registry)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}/")
         yield registry
         server.shutdown()
