@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.core.errors import ModelError, ModelMissing
+from edgevox.core.files import packaged_toml
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
 from edgevox.tts.pieces import MAX_PIECE_PHONEMES, PROBE, clamped_speed, level_gain, pieces, text_pieces
@@ -116,10 +118,22 @@ class KokoroEngine:
                     yield [0, *(self._ids[phoneme] for phoneme in phonemes if phoneme in self._ids), 0]
 
 
+@cache
+def _pronunciations() -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """The words with a pronunciation of their own, as a pattern and with their phonemes."""
+    phonemes = packaged_toml("tts/pronunciations.toml")
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, phonemes))})(?!\w)", re.IGNORECASE), phonemes
+
+
 def _readable(text: str) -> str:
-    """The text with digits that the rules for numbers can read: "²" and "①" are digits, but no numbers to them."""
-    plain = "".join(str(unicodedata.digit(char)) if char.isdigit() else char for char in text)
-    return _LONG_NUMBER.sub(lambda number: " ".join(number[0]), plain)
+    """The text with digits that the rules for numbers can read, and with the phonemes of words that they cannot.
+
+    "²" and "①" are digits, but no numbers to them.
+    """
+    plain = "".join(str(unicodedata.digit(char)) if char.isdigit() else char for char in text.replace("’", "'"))
+    plain = _LONG_NUMBER.sub(lambda number: " ".join(number[0]), plain)
+    words, phonemes = _pronunciations()
+    return words.sub(lambda word: f"[{word[0]}](/{phonemes[word[0].casefold()]}/)", plain)
 
 
 class _HibariVoice:

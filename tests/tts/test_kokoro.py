@@ -98,6 +98,14 @@ def test_names_numbers_and_words_of_no_dictionary_are_spoken(engine: KokoroEngin
 
 
 @pytest.mark.engine
+def test_words_that_the_rules_misread_have_their_own_pronunciation(engine: KokoroEngine) -> None:
+    said = {tuple(ids) for text in ("wifi", "WiFi", "WIFI") for ids in engine._phoneme_ids(text)}
+    assert said == {tuple(ids) for ids in engine._phoneme_ids("Wi-Fi")}
+    (co2,), (letters,) = (list(engine._phoneme_ids(text)) for text in ("CO2", "C O two"))
+    assert abs(len(co2) - len(letters)) <= 3
+
+
+@pytest.mark.engine
 @pytest.mark.parametrize("text", ["word " * 20_000, "a" * 100_000, "9" * 100_000], ids=["words", "letters", "digits"])
 def test_a_text_without_end_comes_in_pieces(engine: KokoroEngine, text: str) -> None:
     assert next(engine.run(SynthesisRequest(text, speed=4.0), CancelFlag())).duration_s < 30
