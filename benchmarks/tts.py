@@ -1,4 +1,4 @@
-"""How fast the voice is, and what our session settings buy: `python -m benchmarks.tts`.
+"""How fast Piper is, and what our session settings buy: `python -m benchmarks.tts`.
 
 Real-time factor (seconds of work per second of speech) with one and two threads, alone and beside busy
 processes; the time to the first chunk of a sentence, against the whole graph run in one go; the time to the
@@ -24,7 +24,6 @@ from typing import TypeAlias
 import onnxruntime
 
 from benchmarks.hardware import describe
-from edgevox.config import TtsSettings
 from edgevox.core.files import user_folders
 from edgevox.core.platform import anonymous_bytes
 from edgevox.core.turn import CancelFlag
@@ -241,11 +240,11 @@ def table(rows: list[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--voice", type=Path, metavar="FILE.onnx", help="another than the default voice")
+    parser.add_argument("--voice", type=Path, metavar="FILE.onnx", help="another voice")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="keep the result as tts.json and tts.md")
     args = parser.parse_args()
-    voice = args.voice or open_store(user_folders()).pull(TtsSettings().voice)
+    voice = args.voice or open_store(user_folders()).pull("piper-en_US-joe-medium")
     load_average = os.getloadavg()[0]
     results: dict[str, list[Row]] = {
         "Load and memory, each time in a new process": loads(voice, args.rounds),

@@ -113,7 +113,7 @@ def piper_voice_path(store: ModelStore) -> Path:
 
 @pytest.fixture(scope="session")
 def write_speech(piper_voice_path: Path) -> Callable[[str, Path], None]:
-    """Writes a sentence in the default voice to a WAV file, with an engine that is loaded once."""
+    """Writes a sentence in Piper's voice to a WAV file, with an engine that is loaded once."""
     engine = PiperEngine(piper_voice_path)
     engine.load()
 

@@ -25,7 +25,7 @@ from edgevox.engines.threads import ThreadPlan, plan_threads
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
 from edgevox.stt.engines import STT_ENGINES, SttContext
-from edgevox.tts.engines import TTS_ENGINES, TtsContext
+from edgevox.tts.engines import TtsContext, create_tts
 
 
 class EngineHealth:
@@ -251,7 +251,7 @@ class Engines:
             files=self.models.tts(),
             language=self.languages.reply_to(""),
         )
-        return self._host("tts", TTS_ENGINES.factory(self.models.tts_choice.engine)(context), bounds)
+        return self._host("tts", create_tts(self.models.tts_choice, context), bounds)
 
     @cached_property
     def embedder(self) -> OnDemandEmbedder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
@@ -23,7 +24,8 @@ from edgevox.audio.files import read_audio
 from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import Settings, user_presets
-from edgevox.core.errors import StateError
+from edgevox.config.editing import save_changes
+from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
@@ -36,6 +38,8 @@ from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
+
+_log = logging.getLogger(__name__)
 
 
 class TurnRecords:
@@ -68,6 +72,31 @@ class TurnRecords:
             self.problem = error
         if (before is None) != (self.problem is None):
             self._on_change(self.problem)
+
+
+class _SavedSettings:
+    """Writes settings that were changed by voice to the settings file, in order and without blocking."""
+
+    def __init__(self, settings: Settings, folders: Folders) -> None:
+        self._settings = settings
+        self._folders = folders
+        self._last: asyncio.Task[None] | None = None
+
+    def save(self, name: str, value: float) -> None:
+        self._last = asyncio.create_task(self._save(name, value, after=self._last))
+
+    async def finish(self) -> None:
+        """Wait until everything is written."""
+        if self._last is not None:
+            await self._last
+
+    async def _save(self, name: str, value: float, after: asyncio.Task[None] | None) -> None:
+        if after is not None:
+            await after
+        try:
+            await asyncio.to_thread(save_changes, self._settings, self._folders, {name: value})
+        except (ValueError, ConfigError) as error:
+            _log.warning("%s = %s holds until the next start: %s", name, value, error)
 
 
 _TRIM_EVERY_S = 60.0
@@ -110,6 +139,7 @@ class AssistantRuntime:
         turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
         self.records = TurnRecords(turn_log, partial(self._publish_state, "records"))
         self._health = EngineHealth()
+        self._saved_settings = _SavedSettings(settings, folders)
 
     @cached_property
     def voice_sessions(self) -> VoiceSessionManager:
@@ -121,6 +151,7 @@ class AssistantRuntime:
             conversation=self.conversation,
             transcriber=self.transcriber,
             voice=self.voice,
+            keep=self._saved_settings.save,
         )
 
     async def __aenter__(self) -> AssistantRuntime:
@@ -130,6 +161,7 @@ class AssistantRuntime:
                 running.enter_context(self.bus.listening(TurnMetricsRecorder(self.records.keep)))
                 running.enter_context(self.bus.listening(self._health))
                 running.push_async_callback(self.engines.close)
+                running.push_async_callback(self._saved_settings.finish)
                 running.push_async_callback(self._close_state)
                 await running.enter_async_context(background_task(_trim_heap_regularly()))
                 async with asyncio.TaskGroup() as group:

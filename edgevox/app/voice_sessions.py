@@ -74,6 +74,8 @@ class VoiceSessionManager:
     conversation: Callable[[str], Conversation]
     transcriber: Callable[[], dialogue.Transcriber]
     voice: Callable[[], dialogue.Synthesizer]
+    keep: Callable[[str, float], None] = lambda _name, _value: None
+    """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
     """The pipelines of the open sessions, and the local one."""
     local: dialogue.Pipeline | None = None
@@ -148,7 +150,7 @@ class VoiceSessionManager:
             instructions=program.instructions if program else "",
         )
         has_commands = conversation is not None and program is None
-        words = dialogue.BuiltinCommands(home_context.examples(), self.settings.tts.volume_db) if has_commands else None
+        words = self._builtin_commands(home_context, caller) if has_commands else None
         return dialogue.Pipeline(
             program.agent(agent) if program else agent,
             preset=self.preset.name,
@@ -163,3 +165,9 @@ class VoiceSessionManager:
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
         )
+
+    def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:
+        examples, tts = home_context.examples(), self.settings.tts
+        if caller is not LOCAL:  # volume and speed of a client last as long as its session
+            return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed)
+        return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed, self.keep)

@@ -77,6 +77,7 @@ def _toml(value: object) -> str:
 
 EDITABLE: tuple[str, ...] = (
     "tts.speed",
+    "tts.pitch_semitones",
     "tts.volume_db",
     "sounds.chimes",
     "sounds.chime_volume",

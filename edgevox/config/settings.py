@@ -141,15 +141,18 @@ class TtsSettings(Section):
 
     enabled: bool = key(True, "speak the replies of edgevox run")
     engine: Text = key(
-        AUTO, '"piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice', example="piper"
+        AUTO,
+        '"hibari", "kokoro", "piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice',
+        example="piper",
     )
-    voice: Text = key("piper-en_US-joe-medium", "the voice")
+    voice: Text = key("hibari-en_US-heart", "the voice; edgevox voices list shows all")
     voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "piper-de_DE-thorsten-medium"')
-    speed: float = key(1.0, "above 1 speaks faster", ge=0.25, le=4)
-    volume_db: float = key(0.0, 'the volume at the start, in decibels; "louder" and "quieter" move it', ge=-25, le=10)
+    speed: float = key(1.0, 'above 1 speaks faster; "speak slower" and "speak faster" change it', ge=0.25, le=4)
+    pitch_semitones: float = key(0.0, "above 0 is higher; for hibari's voices", ge=-4, le=4)
+    volume_db: float = key(0.0, 'the volume, in decibels; "louder" and "quieter" change it', ge=-25, le=10)
     threads: _Threads = key("auto", "CPU threads")
     remote: TcpAddress | None = key(
-        None, "a Wyoming server for speech synthesis, instead of the local Piper", example="tcp://localhost:10200"
+        None, "a Wyoming server for speech synthesis, instead of a local voice", example="tcp://localhost:10200"
     )
     remote_voice: Text | None = key(None, "its voice, for the first of its languages", example="en_GB-alba-medium")
     remote_languages: tuple[Language, ...] = key((ENGLISH,), "its languages, the default first", min_length=1)

@@ -59,6 +59,12 @@ class Audio:
         begin = int(audible[0]) - round(_BEFORE_AUDIBLE_S * self.rate_hz) if len(audible) else 0
         return Audio(self.samples[begin:], self.rate_hz) if begin > 0 else self
 
+    def with_trailing_silence(self, most_s: float) -> Audio:
+        """The sound with at most that much silence at its end."""
+        audible = np.flatnonzero(np.abs(self.samples) > _AUDIBLE)
+        end = (int(audible[-1]) if len(audible) else 0) + round(most_s * self.rate_hz)
+        return Audio(self.samples[:end], self.rate_hz) if end < len(self.samples) else self
+
 
 def to_pcm16(samples: NDArray[np.float32]) -> bytes:
     """Samples as 16-bit little-endian integers."""

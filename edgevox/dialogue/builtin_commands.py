@@ -1,20 +1,21 @@
-"""Built-in commands, matched without a model: stop, cancel, louder, quieter, repeat, help."""
+"""Built-in commands, matched without a model: stop, cancel, louder, quieter, faster, slower, repeat, help."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Literal, TypeAlias, assert_never, get_args
 
 from edgevox.core.languages import ENGLISH, all_phrases
-from edgevox.dialogue.speech_output import Volume
+from edgevox.dialogue.speech_output import SpeakingRate, Volume
 
-BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "repeat", "help"]
+BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "faster", "slower", "repeat", "help"]
 
 # Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
 _MOST_EXAMPLES = 3
+VOLUME, SPEED = "tts.volume_db", "tts.speed"
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
 
@@ -55,13 +56,22 @@ def plain_words(text: str) -> list[str]:
 
 
 class BuiltinCommands:
-    """Runs built-in commands in one session; holds the volume and the last reply.
+    """Runs built-in commands in one session; holds volume and speed of the voice, and the last reply.
 
-    `examples` are commands for this home, for "help"; `volume_db` is the volume at the start.
+    `examples` are commands for this home, for "help"; `volume_db` and `speed` are those of the start. `keep` gets the
+    name of the setting and its new value when a command has changed one; it must not block.
     """
 
-    def __init__(self, examples: Sequence[str] = (), volume_db: float = 0.0) -> None:
+    def __init__(
+        self,
+        examples: Sequence[str] = (),
+        volume_db: float = 0.0,
+        speed: float = 1.0,
+        keep: Callable[[str, float], None] = lambda _name, _value: None,
+    ) -> None:
         self.volume = Volume(volume_db)
+        self.rate = SpeakingRate(speed)
+        self._keep = keep
         self.last_reply = ""
         self.last_language = ENGLISH
         self._examples = tuple(examples[:_MOST_EXAMPLES])
@@ -76,15 +86,29 @@ class BuiltinCommands:
             case "stop" | "cancel":
                 return ""
             case "louder":
-                return "Louder." if self.volume.step(1) else "That is as loud as I can speak."
+                return "Louder." if self._change_volume(1) else "That is as loud as I can speak."
             case "quieter":
-                return "Quieter." if self.volume.step(-1) else "That is as quiet as I can speak."
+                return "Quieter." if self._change_volume(-1) else "That is as quiet as I can speak."
+            case "faster":
+                return "Faster." if self._change_speed(1) else "That is as fast as I can speak."
+            case "slower":
+                return "Slower." if self._change_speed(-1) else "That is as slowly as I can speak."
             case "repeat":
                 return self.last_reply or "I have not said anything yet."
             case "help":
                 return f"{_for_example(self._examples)} {_ALWAYS}"
             case _:
                 assert_never(word)
+
+    def _change_volume(self, by: Literal[-1, 1]) -> bool:
+        if is_changed := self.volume.step(by):
+            self._keep(VOLUME, self.volume.gain_db)
+        return is_changed
+
+    def _change_speed(self, by: Literal[-1, 1]) -> bool:
+        if is_changed := self.rate.step(by):
+            self._keep(SPEED, self.rate.speed)
+        return is_changed
 
 
 def _for_example(examples: Sequence[str]) -> str:

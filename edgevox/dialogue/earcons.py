@@ -120,9 +120,13 @@ class PreparedPhrases:
         self._phrases = phrases
         self._ready: defaultdict[str, deque[Audio]] = defaultdict(deque)
         """By language, the next one first, at the synthesizer's volume."""
+        self._speed = speech_output.voice.rate.speed
 
     async def prepare(self, language: str) -> None:
-        """Synthesize the next missing phrase, if any. Raises EngineFailed."""
+        """Synthesize the next missing phrase, if any, and all anew after a change of speed. Raises EngineFailed."""
+        if self._speed != (speed := self._speech_output.voice.rate.speed):
+            self._speed = speed
+            self._ready.clear()
         ready = self._ready[language]
         count = len(ready)
         for phrase in self._phrases.get(language, ())[count : count + 1]:

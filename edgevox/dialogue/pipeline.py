@@ -62,6 +62,8 @@ class Pipeline:
         self._languages = languages or ReplyLanguages()
         self._ask_below = ask_below
         volume = words.volume if words else Volume()
+        if voice and words:
+            voice.rate = words.rate
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
         self._idle_worker = IdleWorker(agent.warm_prefix if warms_prefix else None)

@@ -18,18 +18,37 @@ from edgevox.core.types import Audio, SynthesisRequest, TtsService
 from edgevox.tts.normalize import normalize_text
 from edgevox.tts.sentences import SentenceSplitter
 
+# Steps that are heard as such, up to the limits of what is well understood.
+_SPEED_STEP = 1.15
+_SLOWEST, _FASTEST = 0.5, 2.0
+
+
+class SpeakingRate:
+    """The speed of the voice, relative to its natural one."""
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+
+    def step(self, by: Literal[-1, 1]) -> bool:
+        """Change the speed by one step; False at the limit."""
+        before = self.speed
+        stepped = round(before * _SPEED_STEP**by, 2)
+        # A setting beyond the limits stays, and can only come nearer.
+        self.speed = min(max(stepped, min(before, _SLOWEST)), max(before, _FASTEST))
+        return self.speed != before
+
 
 class Synthesizer:
     """Normalizes and synthesizes sentences."""
 
     def __init__(self, synthesizer: TtsService, *, speed: float = 1.0) -> None:
         self._synthesizer = synthesizer
-        self._speed = speed
+        self.rate = SpeakingRate(speed)
 
     async def prepare(self, language: str) -> None:
         """Load the voice of another language. Raises what `speak` raises."""
         if language != ENGLISH:
-            nothing = SynthesisRequest("", self._speed, language)
+            nothing = SynthesisRequest("", self.rate.speed, language)
             async with aclosing(self._synthesizer.stream(nothing, CancelFlag())) as pieces:
                 async for _ in pieces:
                     pass
@@ -41,7 +60,7 @@ class Synthesizer:
         """
         text = normalize_text(sentence, language)
         if text:
-            request = SynthesisRequest(text, self._speed, language)
+            request = SynthesisRequest(text, self.rate.speed, language)
             async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
                 async for piece in pieces:
                     yield piece

@@ -46,5 +46,5 @@ DEFAULT_MODELS = (
     "edgevox-home-135m",
     "whisper-base",
     "edgevox-hearing-base",
-    "piper-en_US-joe-medium",
+    "hibari-en_US-heart",
 )

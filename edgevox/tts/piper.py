@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,22 +20,13 @@ from numpy.typing import NDArray
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
+from edgevox.tts.pieces import MAX_PIECE_PHONEMES, PROBE, clamped_speed, level_gain, pieces, text_pieces
 
 if TYPE_CHECKING:  # the child process does without the settings: 20 MB
     from edgevox.tts.engines import TtsContext
 
-# The memory of a run grows with its audio: this much is about 12 s and 250 MB at normal speed.
-MAX_PIECE_PHONEMES = 240
-MAX_PIECE_CHARS = 400
 # A voice takes some 80 MB: the least recently used one is dropped, and loaded again when needed.
 MOST_VOICES = 3
-
-_SLOWEST, _FASTEST = 0.25, 4.0
-# Synthesized when a voice is loaded, to measure its level: long enough for two chunks.
-_PROBE = "Good morning."
-# The level to which every voice is scaled; the peaks of speech are about seven times this.
-_LEVEL = 0.1
-_MOST_GAIN = 10.0
 
 
 class PiperEngine:
@@ -81,7 +71,7 @@ class PiperEngine:
         from edgevox.tts.vits import RunStopped
 
         voice = self._voice(self.others.get(request.language, self.voice_path))
-        speed = min(max(request.speed, _SLOWEST), _FASTEST)
+        speed = clamped_speed(request.speed)
         with self._switch.thrown_by(cancel), suppress(RunStopped):
             is_first = True
             for phonemes in voice.phonemes(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
@@ -121,7 +111,7 @@ class _Voice:
         try:
             self._piper = PiperVoice(config=config, session=_Inputs())
             silent = SynthesisConfig(noise_scale=0.0, noise_w_scale=0.0)
-            probe = [phoneme for sentence in self._piper.phonemize(_PROBE) for phoneme in sentence]
+            probe = [phoneme for sentence in self._piper.phonemize(PROBE) for phoneme in sentence]
             self._speech, sound = open_vits(
                 path,
                 rate_hz=config.sample_rate,
@@ -131,15 +121,13 @@ class _Voice:
             )
         except unusable as err:
             raise _broken(path, err) from err
-        self._gain = _LEVEL / max(float(np.sqrt(np.mean(sound**2))), _LEVEL / _MOST_GAIN)
+        self._gain = level_gain(sound)
 
     def phonemes(self, text: str, longest: int) -> Iterator[Sequence[str]]:
         """The phonemes in pieces of at most `longest`."""
-        for piece in _pieces(_printable(text), MAX_PIECE_CHARS):
-            if not any(char.isalnum() for char in piece):
-                continue
+        for piece in text_pieces(text):
             for sentence in self._piper.phonemize(piece):
-                for phonemes in _pieces(sentence, longest):
+                for phonemes in pieces(sentence, longest):
                     if any(phoneme.isalpha() for phoneme in phonemes):
                         yield phonemes
 
@@ -162,25 +150,6 @@ def _broken(path: Path, err: Exception) -> ModelError:
         f"the voice file {path} cannot be used: {reason[0] if reason else type(err).__name__}",
         hint="edgevox models verify finds damaged files, edgevox models pull fetches them again",
     )
-
-
-def _printable(text: str) -> str:
-    """The text without characters that espeak rejects (NUL, lone surrogates) or reads as phonemes ([[...]])."""
-    return "".join(" " if char in "[]" or unicodedata.category(char) in {"Cc", "Cs"} else char for char in text)
-
-
-def _pieces(whole: Sequence[str], longest: int) -> Iterator[Any]:
-    """Slices of at most `longest`, cut after a space if possible."""
-    start = 0
-    while len(whole) - start > longest:
-        end = start + longest
-        while end > start and whole[end - 1] != " ":
-            end -= 1
-        if end == start:
-            end = start + longest
-        yield whole[start:end]
-        start = end
-    yield whole[start:]
 
 
 class _Inputs:

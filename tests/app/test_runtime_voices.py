@@ -13,10 +13,13 @@ from edgevox.config import load_settings
 from edgevox.core.errors import ModelMissing
 from edgevox.core.events import EngineName
 from edgevox.core.files import Folders
+from edgevox.core.turn import Turn
 from edgevox.models import ModelStore, load_manifest
 
 BOUND_S = 120
-ENGLISH = "piper-en_US-joe-medium"
+# Built-in commands need none.
+NO_MODEL: dict[str, object] = {"llm__remote_url": "http://localhost:1/v1", "llm__remote_model": "none"}
+ENGLISH = "hibari-en_US-heart"
 GERMAN = "piper-de_DE-thorsten-medium"
 
 
@@ -62,18 +65,14 @@ def test_the_voice_for_the_language_that_is_always_spoken_is_the_usual_one(folde
 
 
 @pytest.fixture
-def two_voices(folders: Folders, piper_voice_path: Path) -> None:
-    """Both voices in the store: the second has the sounds of the first, and reads by the rules of German."""
+def two_voices(folders: Folders, store: ModelStore, piper_voice_path: Path) -> None:
+    """Voices of two engines: the second has the sounds of Piper's joe, and reads by the rules of German."""
     config = json.loads(Path(f"{piper_voice_path}.json").read_text())
-    german = json.dumps({**config, "espeak": {"voice": "de"}})
-    for voice in (ENGLISH, GERMAN):
-        path = folders.models / voice / f"{voice.removeprefix('piper-')}.onnx"
+    paths = {voice: folders.models / voice / load_manifest().entry(voice).files[0].name for voice in (ENGLISH, GERMAN)}
+    for path, original in zip(paths.values(), (store.pull(ENGLISH), piper_voice_path), strict=True):
         path.parent.mkdir(parents=True)
-        path.symlink_to(piper_voice_path)
-        if voice == GERMAN:
-            Path(f"{path}.json").write_text(german)
-        else:
-            Path(f"{path}.json").symlink_to(f"{piper_voice_path}.json")
+        path.symlink_to(original)
+    Path(f"{paths[GERMAN]}.json").write_text(json.dumps({**config, "espeak": {"voice": "de"}}))
 
 
 @pytest.mark.engine
@@ -82,6 +81,28 @@ async def test_both_voices_speak_in_one_process(folders: Folders) -> None:
     runtime = daemon_with(folders, "tts", tts__voices={"de": GERMAN})
     async with asyncio.timeout(BOUND_S), runtime:
         pid = runtime.engines.pid("tts")
-        for language in ("en", "de", "en"):
-            assert (await runtime.voice().sound_of("777", language)).duration_s > 1
+        for language, rate_hz in (("en", 24_000), ("de", 22_050), ("en", 24_000)):
+            sound = await runtime.voice().sound_of("777", language)
+            assert (sound.rate_hz, sound.duration_s > 1) == (rate_hz, True)
         assert runtime.engines.pid("tts") == pid
+
+
+async def test_speed_and_volume_that_were_changed_by_voice_hold_after_a_restart(folders: Folders) -> None:
+    runtime = daemon_with(folders, **NO_MODEL)
+    async with asyncio.timeout(BOUND_S), runtime:
+        pipeline = runtime.pipeline(conversation=runtime.conversation())
+        for said in ("Speak slower.", "Speak slower.", "Louder.", "Speak faster."):
+            await pipeline.answer(said, Turn())
+    kept = load_settings(folders, environ={}).tts
+    assert (kept.speed, kept.volume_db) == (0.87, 5.0)
+
+
+async def test_a_speed_that_the_environment_sets_stays(folders: Folders, caplog: pytest.LogCaptureFixture) -> None:
+    flags = {name.replace("__", "."): value for name, value in NO_MODEL.items()}
+    settings = load_settings(folders, flags=flags, environ={"EDGEVOX_TTS__SPEED": "1.5"})
+    runtime = AssistantRuntime(settings, folders, ModelStore(folders.models, load_manifest()), [])
+    async with asyncio.timeout(BOUND_S), runtime:
+        result = await runtime.pipeline(conversation=runtime.conversation()).answer("Speak slower.", Turn())
+    assert result.reply == "Slower."
+    assert not folders.config_file.exists()
+    assert "holds until the next start" in caplog.text

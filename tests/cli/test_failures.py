@@ -12,7 +12,12 @@ import pytest
 
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
-TALKING = (("ask", "hello"), ("run",), ("say", "hello", "-o", "out.wav"), ("transcribe", "in.wav"))
+TALKING = (
+    ("ask", "hello"),
+    ("run",),
+    ("say", "--voice", "piper-en_US-joe-medium", "hello", "-o", "out.wav"),
+    ("transcribe", "in.wav"),
+)
 READING_SETTINGS = (*TALKING, ("config", "show"), ("last",), ("say", "hello"))
 
 
@@ -99,7 +104,7 @@ def test_doctor_without_models_says_how_to_get_each(tmp_path: Path) -> None:
     env = environment(tmp_path, EDGEVOX_MODELS_DIR=str(tmp_path / "models"), **NO_NETWORK)
     result = edgevox("doctor", env=env)
     assert result.returncode == 1
-    for model in ("smollm2-135m-instruct", "whisper-base", "piper-en_US-joe-medium"):
+    for model in ("smollm2-135m-instruct", "whisper-base", "hibari-en_US-heart"):
         assert f"edgevox models pull {model}" in result.stdout
 
 

@@ -13,6 +13,8 @@ SAID: dict[BuiltinCommand, tuple[str, ...]] = {
     "cancel": ("Cancel.", "cancel that", "Please cancel it.", "Cancel. Cancel. Cancel."),
     "louder": ("Louder", "Speak louder, please.", "Volume up.", "Turn your volume up.", "I can’t hear you."),
     "quieter": ("quieter", "A bit quieter please", "Turn your volume down.", "Not so loud!"),
+    "faster": ("Speak faster.", "Could you talk faster, please?", "You talk too slowly."),
+    "slower": ("Speak slower, please.", "Speak more slowly.", "Slow down!", "You're too fast."),
     "repeat": ("Repeat that.", "Say that again.", "What did you say?", "Could you repeat that, please?"),
     "help": ("Help!", "What can you do?", "help me please"),
 }
@@ -21,6 +23,7 @@ FOR_THE_HOME = (
     *("louder in the kitchen", "Turn up the radio.", "turn the volume up", "Turn down the volume of the TV."),
     *("make the music louder", "be quiet in the office and turn off the light", "quieter in here"),
     *("repeat the song", "say that again in French", "help me with my homework", "what can you do about it"),
+    *("slow down the fan", "faster", "make the fan slower", "turn the fan to a slower speed"),
     *("what did you say about the weather", "don't stop", "stop at nine", "unlock the door", "", "..."),
 )
 MEANT_WHILE_BUSY = ("Never mind.", "Forget it.", "forget about it", "Leave it, please.")
@@ -65,6 +68,20 @@ def test_never_mind_is_a_word_only_while_there_is_something_to_stop(text: str) -
 @pytest.mark.parametrize("text", ["Thank you.", "Thanks.", "Okay.", "Yes.", "you"])
 def test_what_a_recogniser_invents_for_noise_stops_nothing(text: str) -> None:
     assert parse_builtin_command(text, is_busy=True) is None
+
+
+def test_faster_and_slower_change_the_speed_and_each_change_is_kept() -> None:
+    kept: list[tuple[str, float]] = []
+    words = BuiltinCommands(volume_db=-5.0, keep=lambda name, value: kept.append((name, value)))
+    assert (words.act("slower"), words.act("faster"), words.act("louder")) == ("Slower.", "Faster.", "Louder.")
+    assert kept == [("tts.speed", 0.87), ("tts.speed", 1.0), ("tts.volume_db", 0.0)]
+    for _ in range(10):
+        said = words.act("slower")
+    assert said == "That is as slowly as I can speak."
+    assert kept[-1] == ("tts.speed", 0.5)
+    already_fast = BuiltinCommands(speed=3.0)
+    assert already_fast.act("faster") == "That is as fast as I can speak."
+    assert already_fast.rate.speed == 3.0
 
 
 def test_louder_and_quieter_change_the_volume_and_say_so() -> None:

@@ -31,9 +31,10 @@ from edgevox.core.languages import all_phrases
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisRequest
 from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Earcons, Pipeline, Synthesizer, Transcriber
-from edgevox.dialogue.earcons import AFTER_CALL_S, AT_ONCE_S, accepted_tone, error_tone, wake_tone
+from edgevox.dialogue.earcons import AFTER_CALL_S, AT_ONCE_S, PreparedPhrases, accepted_tone, error_tone, wake_tone
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speculative import SpeculativeTranscript
+from edgevox.dialogue.speech_output import SpeakingRate, SpeechOutput, Volume
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from edgevox.tools import tool
 from tests.dialogue.fake_stt import FakeStt
@@ -506,6 +507,19 @@ async def test_the_phrases_take_turns_and_each_is_made_once_before_it_is_needed(
         await over(turn)
     assert said == [*FILLER_PHRASES["en"], ONE_MOMENT]
     assert [text for text in scene.synthesizer.spoken if text == ONE_MOMENT] == [ONE_MOMENT]
+
+
+async def test_after_a_change_of_speed_the_phrases_are_made_anew() -> None:
+    synthesizer, rate = ToneSynthesizer(), SpeakingRate()
+    voice = Synthesizer(synthesizer)
+    voice.rate = rate
+    phrases = PreparedPhrases(SpeechOutput(voice, MemorySpeaker(), Volume()), {"en": (ONE_MOMENT,)})
+    for _ in range(2):
+        await phrases.prepare("en")
+    assert synthesizer.spoken == [ONE_MOMENT]
+    assert rate.step(-1)
+    await phrases.prepare("en")
+    assert synthesizer.spoken == [ONE_MOMENT] * 2
 
 
 @pytest.mark.parametrize(

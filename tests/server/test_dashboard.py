@@ -131,3 +131,19 @@ async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folder
     assert by_name["sounds.chimes"]["is_changeable"] is True
     assert by_name["audio.hangover_ms"]["schema"]["minimum"] == 100
     assert refused[0] == 400
+
+
+async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
+    reloads: list[None] = []
+    async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
+        _status, told = await asked(behind.url, "/v1/voices")
+        refused = [
+            await asked(behind.url, f"/v1/voices/{voice}/use", method="POST") for voice in ("nobody", "whisper-base")
+        ]
+        status, saved = await asked(behind.url, "/v1/voices/piper-en_US-joe-medium/use", method="POST")
+    voices = {voice["id"]: voice for voice in told["data"]}
+    assert voices["piper-de_DE-thorsten-medium"]["language_name"] == "German"
+    assert [voice["is_used"] for voice in voices.values()].count(True) == 1
+    assert [code for code, _body in refused] == [404, 400]
+    assert (status, saved, reloads) == (200, {"saved": ["tts.voice"], "in_force": "soon"}, [None])
+    assert load_settings(folders, environ={}).tts.voice == "piper-en_US-joe-medium"

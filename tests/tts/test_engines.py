@@ -15,8 +15,10 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
+from edgevox.engines import EngineLimits
 from edgevox.models import Manifest, ModelStore, load_manifest
-from edgevox.tts.engines import TtsContext, choose_tts, register_tts_engine
+from edgevox.tts.engines import TtsContext, choose_tts, create_tts, register_tts_engine
+from edgevox.tts.mixed import MixedEngine
 from tests.engines.packages import install_engine
 from tests.guide import file_of
 
@@ -53,16 +55,18 @@ async def test_an_installed_package_adds_an_engine_that_runs_in_a_child_process(
 
 
 class Hum:
-    """A quarter of a second for each language that it has a voice for."""
+    """A quarter of a second for each language that it has a voice for, in each piece."""
 
-    def __init__(self, context: TtsContext) -> None:
+    def __init__(self, context: TtsContext, pieces: int = 1) -> None:
         self.voices = dict(context.voices)
+        self.pieces = pieces
 
     def load(self) -> None:
         pass
 
     def run(self, request: SynthesisRequest, cancel: CancelFlag) -> Iterator[Audio]:
-        yield Audio(np.full(4_000 * len(self.voices), 0.1, np.float32), 16_000)
+        for _ in range(self.pieces):
+            yield Audio(np.full(4_000 * len(self.voices), 0.1, np.float32), 16_000)
 
 
 async def test_a_program_registers_an_engine_with_voices_of_its_own(folders: Folders) -> None:
@@ -88,8 +92,8 @@ def test_the_manifest_names_the_engine_of_a_voice(manifest: Manifest) -> None:
         assert (choice.engine, choice.voices, choice.model_ids) == ("hum", {"de": "hum-de"}, {"de": "hum-de"})
 
 
-@pytest.mark.parametrize("engine", ["auto", "piper", "hum"])
-def test_all_voices_are_of_one_engine(manifest: Manifest, engine: str) -> None:
+@pytest.mark.parametrize("engine", ["piper", "hum"])
+def test_an_engine_that_is_named_has_all_voices(manifest: Manifest, engine: str) -> None:
     register_tts_engine("hum", Hum)
     voice, other = ("hum-de", ENGLISH) if engine == "hum" else (ENGLISH, "hum-de")
     language = "en" if engine == "hum" else "de"
@@ -97,12 +101,34 @@ def test_all_voices_are_of_one_engine(manifest: Manifest, engine: str) -> None:
         choose_tts(TtsSettings(engine=engine, voice=voice, voices={language: other}), manifest)
 
 
-def test_piper_is_the_default_and_a_remote_server_comes_first(manifest: Manifest) -> None:
+async def test_voices_of_several_engines_speak_in_one_process(folders: Folders, manifest: Manifest) -> None:
+    register_tts_engine("hum", Hum)
+    register_tts_engine("buzz", lambda _context: Hum(_context, pieces=2))
+    own = manifest.entry("hum-de").model_copy(update={"id": "buzz-fr", "engine": "buzz", "language": "fr"})
+    both = manifest.joined_with(Manifest(models=(own,)))
+    choice = choose_tts(TtsSettings(voice="hum-de", voices={"fr": "buzz-fr"}), both)
+    assert (choice.engine, choice.engines) == ("hum", {"de": "hum", "fr": "buzz"})
+    context = TtsContext(TtsSettings(), 1, EngineLimits(), choice.voices, {}, language="fr")
+    engine = create_tts(choice, context)
+    assert isinstance(engine, MixedEngine)
+    engine.load()
+    said = {
+        language: len(list(engine.run(SynthesisRequest("Ja.", language=language), CancelFlag())))
+        for language in ("de", "fr", "en")
+    }
+    assert said == {"de": 1, "fr": 2, "en": 2}, "a language without a voice is spoken by that of most replies"
+
+
+def test_the_default_voice_names_its_engine_and_a_remote_server_comes_first(manifest: Manifest) -> None:
     remote = "tcp://localhost:10200"
-    assert choose_tts(TtsSettings(), manifest).engine == "piper"
+    assert choose_tts(TtsSettings(), manifest).engine == "hibari"
     elsewhere = choose_tts(TtsSettings(remote=remote), manifest)
     assert (elsewhere.engine, elsewhere.voices, elsewhere.model_ids) == ("wyoming", {"en": "remote-voice"}, {})
-    assert choose_tts(TtsSettings(remote=remote, engine="piper"), manifest).model_ids == {"en": ENGLISH}
+
+
+@pytest.mark.parametrize(("engine", "voice"), [("piper", ENGLISH), ("hibari", "hibari-en_US-heart")])
+def test_an_engine_that_is_named_alone_has_its_first_voice(manifest: Manifest, engine: str, voice: str) -> None:
+    assert choose_tts(TtsSettings(engine=engine), manifest).model_ids == {"en": voice}
 
 
 def test_an_unknown_engine_is_refused_with_the_known_ones(folders: Folders) -> None:

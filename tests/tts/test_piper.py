@@ -16,7 +16,7 @@ import pytest
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, Engine, SynthesisRequest
-from edgevox.tts import piper
+from edgevox.tts import pieces, piper
 from edgevox.tts.piper import PiperEngine
 
 LONG_SENTENCE = "the weather tomorrow will be cloudy with a high of eighteen degrees and light rain " * 2
@@ -111,10 +111,10 @@ def test_slow_speech_comes_in_shorter_pieces(engine: PiperEngine) -> None:
 @pytest.mark.engine
 def test_nothing_is_lost_between_pieces(engine: PiperEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     whole_s = duration_s(speak(engine, "seven " * 12, speed=2.0))
-    monkeypatch.setattr(piper, "MAX_PIECE_CHARS", 20)
-    pieces = speak(engine, "seven " * 12, speed=2.0)
-    assert len(pieces) >= 4
-    assert duration_s(pieces) > 0.9 * whole_s
+    monkeypatch.setattr(pieces, "MAX_PIECE_CHARS", 20)
+    chunks = speak(engine, "seven " * 12, speed=2.0)
+    assert len(chunks) >= 4
+    assert duration_s(chunks) > 0.9 * whole_s
 
 
 @pytest.mark.engine

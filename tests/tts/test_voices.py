@@ -9,7 +9,7 @@ from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.models import Manifest, load_manifest
 from edgevox.tts.engines import choose_tts
 
-ENGLISH = "piper-en_US-joe-medium"
+ENGLISH = "hibari-en_US-heart"
 GERMAN = "piper-de_DE-thorsten-medium"
 FRENCH = "piper-fr_FR-siwis-medium"
 

@@ -265,7 +265,7 @@ def say(args: argparse.Namespace, context: Context) -> None:
         speaker = None if args.output else context.speaker()
         runtime = open_runtime(context, ["tts"])
         if speaker:
-            run_until_done(_play_speech(runtime, text, speaker))
+            run_until_done(play_speech(runtime, text, speaker))
         else:
             sounds = run_until_done(collect_speech(runtime, text, runtime.engines.voice_languages[0]))
     if args.output:
@@ -279,7 +279,8 @@ async def collect_speech(runtime: AssistantRuntime, text: str, language: str) ->
         return [sound async for sound in sounds]
 
 
-async def _play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -> None:
+async def play_speech(runtime: AssistantRuntime, text: str, speaker: Speaker) -> None:
+    """Speak a text in the default voice. Raises EngineFailed and DeviceUnavailable."""
     cancel = CancelFlag()
     try:
         language = runtime.engines.voice_languages[0]

@@ -337,7 +337,7 @@ def _processor(store: ModelStore) -> Finding:
 
 
 async def _test_engines(runtime: AssistantRuntime) -> list[Finding]:
-    """Run each engine once: Piper speaks, Whisper transcribes that, the model answers."""
+    """Run each engine once: each voice speaks, Whisper transcribes that, the model answers."""
     async with runtime:
         findings = []
         for language in runtime.engines.voice_languages:

@@ -27,6 +27,7 @@ _SUITES = ("tests", "eval")
 _MISHEARD = "misheard"
 _SEED = 1
 _VOICES, _SPEEDS, _SNRS, _NOISE = "piper,espeak", "0.9,1.0,1.15", "clean,20,10,5", NOISE_KINDS[0]
+_PIPER_VOICE = "piper-en_US-joe-medium"
 # The suite defines the tools; prompt snapshots are only for the assistant; a slow answer still counts.
 _SETTINGS: Mapping[str, object] = {
     "tools.enabled": False,
@@ -171,7 +172,9 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
         assert case.spoken is not None
         progress.update(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
 
-    runtime = open_runtime(context, engines)
+    # Whatever voice the assistant has: figures must stay comparable.
+    piper: dict[str, object] = {"tts.engine": "piper", "tts.voice": _PIPER_VOICE, "tts.voices": {}, "tts.remote": None}
+    runtime = open_runtime(context.with_flags(piper), engines)
     async with runtime:
         voices = [_voice(name, runtime) for name in names]
         transcriber = speech.SuiteTranscriber(

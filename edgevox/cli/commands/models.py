@@ -1,17 +1,20 @@
-"""`edgevox models`: list, pull, verify, optimize and remove model files."""
+"""`edgevox models`: list, pull, verify, optimize and remove model files. `edgevox voices`: hear and choose voices."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import sys
 from pathlib import Path
 
 from rich.table import Table
 
-from edgevox.cli.command import JSON, YES, Command, argument
-from edgevox.cli.context import Context, folded, left, plain_table, right
+from edgevox.audio.files import write_wav
+from edgevox.cli.command import JSON, YES, Command, argument, setting
+from edgevox.cli.context import Context, folded, left, plain_table, right, run_until_done
 from edgevox.cli.ui.progress import pull_progress
+from edgevox.config.sections import AUTO
 from edgevox.core.errors import ConfigError, ModelError, ModelMissing
 from edgevox.core.platform import processor_name
 from edgevox.engines.threads import plan_threads
@@ -27,6 +30,7 @@ from edgevox.models import (
 )
 from edgevox.models.gguf_file import TARGET_TYPES, TargetType, read_header
 from edgevox.models.speed import measure
+from edgevox.tts.voices import find_voice, list_voices, sample_text, save_voice
 
 MODELS = Command("models", "List, pull, verify, optimize and remove models")
 
@@ -233,3 +237,73 @@ def _remove(args: argparse.Namespace, context: Context) -> int:
 
 def _size(entry: ModelEntry) -> str:
     return size_text(entry.size_bytes) if entry.size_is_exact else f"≈ {size_text(entry.size_bytes)}"
+
+
+VOICES = Command("voices", "List the voices, hear one, and choose one")
+
+_VOICE = argument("id", metavar="ID", help="a voice of edgevox voices list")
+
+
+@VOICES.action(
+    "list",
+    "list the voices, and which are used and downloaded",
+    argument("--language", metavar="CODE", help='only voices of this language, such as "de"'),
+    JSON,
+)
+def _list_voices(args: argparse.Namespace, context: Context) -> None:
+    voices = [
+        voice
+        for voice in list_voices(context.settings, open_store(context.folders))
+        if args.language in (None, voice.language)
+    ]
+    if args.json:
+        context.write_json([dataclasses.asdict(voice) for voice in voices])
+        return
+    if not context.out.is_terminal:
+        context.out.width = _PIPE_WIDTH  # keep one line per row for grep
+    is_wide = context.out.width >= _WIDE
+    columns = (left("voice"), left("language"), left("engine"), right("size"), left("local"), left("used"))
+    table = plain_table(*columns, *([folded("licence")] if is_wide else []))
+    for voice in voices:
+        local, used = ("yes" if is_so else "" for is_so in (voice.is_installed, voice.is_used))
+        size = size_text(voice.size_bytes)
+        licence = [voice.licence] if is_wide else []
+        table.add_row(voice.id, voice.language_name, voice.engine, size, local, used, *licence)
+    context.out.print(table)
+    context.note("edgevox voices try ID lets you hear one, edgevox voices use ID chooses it")
+
+
+@VOICES.action(
+    "try",
+    "speak a sentence with a voice, which is downloaded first where necessary",
+    _VOICE,
+    argument("text", nargs="*", metavar="TEXT", help="what it says (default: a sentence in its language)"),
+    argument("-o", "--out", type=Path, metavar="FILE", help="write a WAV file instead"),
+    setting("--speed", "tts.speed", "X", "speaking rate; 1.0 is normal, higher is faster"),
+)
+def _try_voice(args: argparse.Namespace, context: Context) -> None:
+    # Imported here: the other commands of this file do without the assistant.
+    from edgevox.cli.assistant import open_runtime
+    from edgevox.cli.commands.ask import collect_speech, play_speech
+
+    voice = find_voice(open_store(context.folders).manifest, args.id)
+    speaker = None if args.out else context.speaker()
+    # A voice of its own engine, on this machine, whatever the settings say of others.
+    own = context.with_flags({"tts.voice": voice.id, "tts.voices": {}, "tts.engine": AUTO, "tts.remote": None})
+    text = " ".join(args.text) or sample_text(voice.spoken_language)
+    runtime = open_runtime(own, ["tts"])
+    if speaker:
+        run_until_done(play_speech(runtime, text, speaker))
+        return
+    write_wav(args.out, run_until_done(collect_speech(runtime, text, voice.spoken_language)))
+    context.note(f"wrote {args.out}")
+
+
+@VOICES.action("use", "let a voice speak its language, which is downloaded first where necessary", _VOICE)
+def _use_voice(args: argparse.Namespace, context: Context) -> None:
+    store = open_store(context.folders)
+    voice = find_voice(store.manifest, args.id)
+    with pull_progress(context.err) as progress:
+        store.ensure([voice.id], progress)
+    changed = save_voice(context.settings, context.folders, store.manifest, voice)
+    context.note(f"wrote {changed} to {context.folders.config_file}; edgevox reload applies it")

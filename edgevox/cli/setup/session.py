@@ -14,16 +14,15 @@ from edgevox.cli.ui.questions import Questions
 from edgevox.config.editing import save_answers
 from edgevox.config.sections import AUTO
 from edgevox.config.settings import Settings
-from edgevox.config.toml_file import Value, update_config_file
+from edgevox.config.toml_file import Value
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.core.types import Audio
 from edgevox.models import ModelEntry, open_store, size_text
 from edgevox.tts.engines import choose_tts
+from edgevox.tts.voices import sample_text, save_voice
 
 Sentence: TypeAlias = Literal["sound_check", "ready"]
-# Spoken where a language has no phrases of its own: every voice can read it.
-_ANY_LANGUAGE_SENTENCE = "1, 2, 3."
 
 
 class SetupSession:
@@ -60,13 +59,10 @@ class SetupSession:
         self.changed += save_answers(self.settings, self.context.folders, answers)
         self.reload_settings()
 
-    def save_voice(self, voice: ModelEntry, *, is_default: bool) -> None:
-        """Save the default voice, or the one of another language beside it. Raises ConfigError."""
-        if is_default:
-            self.save({"tts.voice": voice.id})
-            return
-        update_config_file(self.context.folders.config_file, "tts.voices", {voice.spoken_language: voice.id})
-        self.changed.append("tts.voices")
+    def save_voice(self, voice: ModelEntry) -> None:
+        """Let the voice speak its language. Raises ConfigError."""
+        folders = self.context.folders
+        self.changed.append(save_voice(self.settings, folders, open_store(folders).manifest, voice))
         self.reload_settings()
 
     def reload_settings(self) -> None:
@@ -112,10 +108,7 @@ class SetupSession:
             spoken = choose_tts(self.settings.tts, open_store(self.context.folders).manifest).voices
             language = self.language if self.language in spoken else next(iter(spoken))
             phrases = all_phrases().get(language)
-            if phrases is None:
-                text = _ANY_LANGUAGE_SENTENCE
-            else:
-                text = phrases.sound_check if which == "sound_check" else phrases.ready
+            text = phrases.ready if phrases and which == "ready" else sample_text(language)
             self.note(f"  it says: {text}")
             return self.machine.speech(self.context, text, language)
         except EdgevoxError as error:

@@ -85,7 +85,7 @@ def set_voice(session: SetupSession) -> None:
     assert isinstance(speed, float)
     before = len(session.changed)
     if voice != present:
-        session.save_voice(manifest.entry(voice), is_default=manifest.entry(tts.voice).spoken_language == language)
+        session.save_voice(manifest.entry(voice))
     session.save({"tts.speed": speed})
     if len(session.changed) > before and (sounds := session.sentence("sound_check")):
         session.play(sounds)

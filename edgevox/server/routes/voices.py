@@ -1,0 +1,69 @@
+"""Routes about the voices: which there are, and which one speaks."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from edgevox.core.errors import ConfigError, ModelError, ModelMissing
+from edgevox.core.types import JsonObject
+from edgevox.models import open_store
+from edgevox.server.assistant import DashboardData
+from edgevox.server.http.errors import ApiError, invalid
+from edgevox.server.routes import ApiRoute, ServerContext
+from edgevox.tools.policy import Caller
+from edgevox.tts.voices import find_voice, list_voices, save_voice
+
+
+async def _list(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+    dashboard = _dashboard(server)
+
+    def read() -> list[JsonObject]:
+        voices = list_voices(dashboard.settings, open_store(dashboard.folders))
+        return [{**dataclasses.asdict(voice), "language_name": voice.language_name} for voice in voices]
+
+    return {"object": "list", "data": await asyncio.to_thread(read)}
+
+
+async def _use(server: ServerContext, request: Request, _caller: Caller) -> Response:
+    """Download the voice where necessary, save the choice and reload."""
+    dashboard, voice_id = _dashboard(server), request.path_params["id"]
+    try:
+        changed = await asyncio.to_thread(_choose, dashboard, voice_id)
+    except ModelMissing:
+        raise ApiError(404, "unknown_voice", "there is no such voice: GET /v1/voices lists them") from None
+    except ConfigError as error:
+        raise invalid(error.message) from None
+    except ModelError as error:
+        raise ApiError(503, error.code, error.message) from None
+
+    async def reload() -> None:  # a coroutine runs in the event loop; a plain function would run in a thread
+        if server.reload is not None:
+            server.reload()
+
+    result = {"saved": [changed], "in_force": "soon" if server.reload else "restart"}
+    # Sends the response first, because a reload restarts this server.
+    return JSONResponse(result, background=BackgroundTask(reload))
+
+
+def _choose(dashboard: DashboardData, voice_id: str) -> str:
+    store = open_store(dashboard.folders)
+    voice = find_voice(store.manifest, voice_id)
+    store.ensure([voice.id])
+    return save_voice(dashboard.settings, dashboard.folders, store.manifest, voice)
+
+
+def _dashboard(server: ServerContext) -> DashboardData:
+    if server.assistant.dashboard is None:
+        raise ApiError(404, "not_served", "this server has no dashboard")
+    return server.assistant.dashboard
+
+
+ROUTES = (
+    ApiRoute("GET", "/v1/voices", "Voices that can be chosen", _list, "settings", errors=(404,)),
+    ApiRoute("POST", "/v1/voices/{id}/use", "Choose a voice", _use, "settings", errors=(400, 404, 503)),
+)
