@@ -122,7 +122,7 @@ def entity_after(entity: Entity, action: Action) -> Entity:
             return _played(entity, action)
         case "clean_area":
             return _with(entity, "cleaning", cleaning=values["area"])
-        case "add_item" | "complete_item" | "remove_item" | "clear_items" | "create_list":
+        case "add_item" | "complete_item" | "reopen_item" | "remove_item" | "clear_items" | "create_list":
             raise AssertionError(action.verb)  # list items are not part of the entity
         case _:
             assert_never(action.verb)

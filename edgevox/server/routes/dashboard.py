@@ -130,7 +130,7 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
 
 async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     entries = await asyncio.to_thread(_toolbox(server).scheduled.entries)
-    data = [fields_of(entry, "id", "kind", "due_s", "text", "when") for entry in entries]
+    data = [fields_of(entry, "id", "kind", "due_s", "text", "when", "time", "days", "is_on") for entry in entries]
     return {"object": "list", "now_s": time.time(), "data": data}
 
 
