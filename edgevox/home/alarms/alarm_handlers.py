@@ -34,8 +34,9 @@ CHANGE_SLOTS: JsonObject = {
     "days": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 6}},
     "is_on": {"type": "boolean"},
 }
-"""The slots of set_alarm that change one that is set: its id, its weekdays (0 is Monday), and whether it rings. Only the
-web page fills them."""
+"""The slots of set_alarm that change one that is set: its id, its weekdays (0 is Monday), and whether it rings.
+
+No model is trained on them: the web page fills them."""
 
 _MAX_CHARS = 200
 # Words that do not distinguish one timer or alarm from another.

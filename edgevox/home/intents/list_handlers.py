@@ -97,7 +97,7 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 
 async def _on_list(home: Home, the_list: Entity, said: str, verb: Verb) -> str:
-    """The matching line of the list that can be ticked off, put back or removed. Raises HomeError when there is none."""
+    """The matching line that can be ticked off, put back or removed. Raises HomeError when there is none."""
     done = {"complete_item": {False}, "reopen_item": {True}}.get(verb, {False, True})
     lines = [item.text for item in await home.items(the_list.id) if item.is_done in done]
     found = find_by_words(normalized_words(said), lines, normalized_words)

@@ -7,6 +7,7 @@ import datetime as dt
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from statistics import median
 
@@ -25,6 +26,7 @@ from edgevox.core.types import JsonObject
 from edgevox.home.colours import find_colour
 from edgevox.home.entities import Entity, Home, HomeError, House
 from edgevox.home.phrasing import state_phrase
+from edgevox.models import open_store
 from edgevox.server.assistant import DashboardData, DashboardTools
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import read_json
@@ -257,8 +259,22 @@ class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
 
 
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    settings = _dashboard(server).settings
-    return {"object": "list", "data": [_setting_json(setting, settings) for setting in editable_settings()]}
+    settings, choices = _dashboard(server).settings, await _choices(server)
+    data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
+    return {"object": "list", "data": data}
+
+
+async def _choices(server: ServerContext) -> dict[str, list[str]]:
+    """The values of settings that name something of this installation: an installed voice, an area of the home."""
+    dashboard = _dashboard(server)
+    store = open_store(dashboard.folders)
+    installed = await asyncio.to_thread(store.installed)
+    voices = [model_id for model_id in installed if store.manifest.entry(model_id).kind == "tts"]
+    areas: list[str] = []
+    if dashboard.toolbox is not None:
+        with suppress(HomeError, StateError):
+            areas = [area.name for area in dashboard.toolbox.home.house().areas]
+    return {"tts.voice": voices, "home.room": areas}
 
 
 async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
@@ -269,6 +285,10 @@ async def _change_settings(server: ServerContext, request: Request, _caller: Cal
         raise invalid("the body must map setting names to values") from None
     if not changes:
         raise invalid("no settings given")
+    choices = await _choices(server)
+    for name, value in changes.items():
+        if name in choices and value not in choices[name]:
+            raise invalid(f"{name} must be one of: {', '.join(choices[name]) or 'nothing, there are none'}", name)
     try:
         await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
     except ValueError as error:

@@ -1,7 +1,7 @@
 // One entity of the home: its state, a tap, and a slider or a colour where it has one.
 
 import { colourOf, levelOf, playOf, tapOf } from "./controls.js";
-import { button, element } from "./element.js";
+import { button, element, field } from "./element.js";
 import { iconOf } from "./icons.js";
 import { t } from "./texts.js";
 
@@ -58,7 +58,23 @@ export class Thing {
 
   tapped() {
     const { tool, values = {} } = tapOf(this.thing);
-    this.act(tool, values);
+    if (this.thing.attributes.code_format) this.askForCode(tool, values);
+    else this.act(tool, values);
+  }
+
+  // The code of a lock or an alarm panel is typed: nobody hears it.
+  askForCode(tool, values) {
+    this.code?.remove();
+    const isNumber = /number|\\d/.test(this.thing.attributes.code_format);
+    const code = field(t("codeOf", { name: this.label }), { type: "password", inputmode: isNumber ? "numeric" : "text", autocomplete: "off" });
+    const submit = (event) => {
+      event.preventDefault();
+      this.code.remove();
+      this.act(tool, code.value ? { ...values, code: code.value } : values);
+    };
+    this.code = element("form", { class: "extras", submit }, code, element("button", { type: "submit", class: "main" }, this.tap.title));
+    this.element.append(this.code);
+    code.focus();
   }
 
   updateLevel(level) {
