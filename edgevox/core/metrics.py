@@ -165,10 +165,10 @@ def _spans(history: list[TurnEvent], zero_s: float) -> list[StageSpan]:
     for name, begins, ends, until_last in _STAGES:
         start = next((event.at_s for event in history if isinstance(event, begins)), None)
         stops = [event.at_s for event in history if isinstance(event, ends)]
-        if name == "generate":  # waiting for a yes is not generating
-            stops = [at_s for at_s in stops if at_s <= asked_s] or stops
         if start is not None and stops:
             end = stops[-1] if until_last else stops[0]
+            if name in ("first_token", "generate") and start < asked_s:
+                end = min(end, asked_s)  # waiting for a yes is not thinking
             spans.append(StageSpan(name, _ms(start - zero_s), _ms(max(start, end) - zero_s)))
     return spans
 

@@ -68,7 +68,7 @@ def test_waiting_for_a_yes_is_a_stage_of_its_own_and_not_generating() -> None:
             TurnStarted(turn_id="t1", at_s=0.0, source="text", preset="p"),
             ModelStarted(turn_id="t1", at_s=0.0),
             ReplyDelta(turn_id="t1", at_s=0.2, text="<"),
-            finished(0.5),
+            finished(0.7),
             ConfirmationRequired(turn_id="t1", at_s=0.6, token="k", name="turn_off", question="Unlock?", level="voice"),
             ConfirmationDecided(turn_id="t1", at_s=9.6, token="k", granted=True, why="yes"),
             ModelStarted(turn_id="t1", at_s=9.7),
@@ -77,7 +77,7 @@ def test_waiting_for_a_yes_is_a_stage_of_its_own_and_not_generating() -> None:
             TurnEnded(turn_id="t1", at_s=10.0, outcome="answered", reply="Done."),
         ]
     )
-    assert record.timings_ms == {"first_token": 200.0, "generate": 300.0, "confirm": 9000.0, "total": 10_000.0}
+    assert record.timings_ms == {"first_token": 200.0, "generate": 400.0, "confirm": 9000.0, "total": 10_000.0}
 
 
 def test_every_latency_is_the_difference_of_two_events() -> None:

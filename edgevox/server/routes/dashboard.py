@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from statistics import median
 
@@ -128,6 +129,19 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
         "areas": [fields_of(area, "id", "name", "floor") for area in house.areas],
         "things": [_entity_json(entity, house) for entity in house.entities],
     }
+
+
+async def _changes(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    home, entity_id = _toolbox(server).home, request.path_params["id"]
+    try:
+        entity = home.house().entity(entity_id)
+        if entity is None:
+            raise ApiError(404, "entity_not_found", "nothing in the home has this id")
+        changes = await home.changes(entity_id, dt.datetime.combine(_day(None), dt.time()).astimezone())
+    except (HomeError, StateError) as error:
+        raise ApiError(503, error.code, error.message) from None
+    data = [{"at": one.at.isoformat(), "phrase": state_phrase(replace(entity, state=one.state))} for one in changes]
+    return {"object": "list", "data": data}
 
 
 async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
@@ -323,6 +337,7 @@ ROUTES = (
     ApiRoute("GET", "/openapi.json", "This document", _openapi, "status", allow_local=True),
     _shown("/v1/status", "Status of the assistant", _status, "status", allow_local=True),
     _shown("/v1/home", "State of the home", _home, "read"),
+    ApiRoute("GET", "/v1/home/{id}/changes", "States of an entity today", _changes, "read", errors=(404, 503)),
     _shown("/v1/schedule", "Timers, alarms, reminders, schedules and watches", _schedule, "read"),
     ApiRoute("DELETE", "/v1/schedule/{id}", "Cancel one of them", _cancel_entry, "act", errors=(404,)),
     _shown("/v1/lists", "Shopping and to-do lists with their items", _lists, "read"),

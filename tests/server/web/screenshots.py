@@ -113,6 +113,8 @@ def draw_icon(visitor: Chromium, url: str) -> None:
 def show(visitor: Chromium, view: str) -> None:
     visitor.browser.execute_script(f"document.querySelector('nav a[data-view={view}]').click()")
     visitor.browser.execute_script("document.getElementById('turns').scrollTop = 1e6")
+    if view == "talk":
+        visitor.browser.execute_script("document.getElementById('panels').scrollTop = 0")
 
 
 def keep(visitor: Chromium, path: Path) -> None:

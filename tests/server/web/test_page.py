@@ -131,6 +131,14 @@ def test_the_same_name_twice_is_told_apart_and_the_search_finds_rooms_and_names(
     assert [item.get_attribute("data-thing") for item in shown] == ["light.desk_lamp"]
 
 
+def test_the_states_of_a_thing_over_the_day_are_shown(visitor: Visitor) -> None:
+    for state in ("on", "off"):
+        tap(visitor, "light.garage")
+        visitor.until(lambda state=state: visitor.state_of("light.garage") == state)
+    visitor.one('[data-thing="light.garage"] .more').click()
+    visitor.until(lambda: re.search(r"off.* on.* off$", visitor.text('[data-thing="light.garage"] .states')))
+
+
 def test_items_of_a_list_are_added_ticked_off_and_put_back(visitor: Visitor) -> None:
     show(visitor, "plans")
     visitor.one('[data-list="todo.shopping_list"] form input').send_keys("oat milk" + Keys.ENTER)

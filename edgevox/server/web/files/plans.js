@@ -163,7 +163,7 @@ export class Plans {
 
   list({ id, name, items }) {
     const act = (tool, item, more = {}) => this.act(tool, { item, name, entity_ids: [id], ...more });
-    const added = field(t("newItem", { list: name }), { type: "text", maxlength: 100, required: true });
+    const added = field(t("newItemFor", { list: name }), { placeholder: t("newItem"), type: "text", maxlength: 100, required: true });
     const submit = (event) => {
       event.preventDefault();
       act("list_add_item", added.value.trim());
