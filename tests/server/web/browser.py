@@ -268,13 +268,16 @@ def visiting_with_firefox(profile: Path) -> Iterator[Firefox]:
         yield Firefox(browser, marionette)
 
 
-def axe(visitor: Visitor, *rules: str) -> list[Any]:
-    """The faults of what is in view, by all rules or these. The driver evaluates axe-core, past the page's policy."""
+CONTRAST: Mapping[str, Any] = {"runOnly": ["color-contrast"]}
+STRUCTURE: Mapping[str, Any] = {"rules": {"color-contrast": {"enabled": False}}}
+
+
+def axe(visitor: Visitor, rules: Mapping[str, Any]) -> list[Any]:
+    """The faults of what is in view. The driver evaluates axe-core, past the page's policy."""
     if not visitor.browser.execute_script("return 'axe' in window"):
         visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    alike = {"exclude": ["#past > :nth-child(n + 4)", "#tool-list tr:nth-child(n + 4)", "#models > :nth-child(n + 4)"]}
-    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = visitor.does("return (await axe.run(given[0], given[1])).violations", alike, options)
+    options = {"resultTypes": ["violations"], **rules}
+    found = visitor.does("return (await axe.run(given[0])).violations", options)
     return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
