@@ -132,9 +132,10 @@ def test_the_same_name_twice_is_told_apart_and_the_search_finds_rooms_and_names(
 
 
 def test_the_states_of_a_thing_over_the_day_are_shown(visitor: Visitor) -> None:
-    for state in ("on", "off"):
-        tap(visitor, "light.garage")
-        visitor.until(lambda state=state: visitor.state_of("light.garage") == state)
+    tap(visitor, "light.garage")
+    visitor.until(lambda: visitor.state_of("light.garage") == "on")
+    tap(visitor, "light.garage")
+    visitor.until(lambda: visitor.state_of("light.garage") == "off")
     visitor.one('[data-thing="light.garage"] .more').click()
     visitor.until(lambda: re.search(r"off.* on.* off$", visitor.text('[data-thing="light.garage"] .states')))
 
