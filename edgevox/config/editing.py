@@ -76,15 +76,20 @@ def _toml(value: object) -> str:
 
 
 EDITABLE: tuple[str, ...] = (
+    "tts.voice",
     "tts.speed",
     "tts.pitch_semitones",
     "tts.volume_db",
+    "stt.language",
     "sounds.chimes",
     "sounds.chime_volume",
     "sounds.apologise",
     "sounds.acknowledge_after_s",
     "audio.hangover_ms",
+    "wake.mode",
+    "wake.word",
     "wake.follow_up_s",
+    "home.room",
     "ring.for_s",
     "ring.snooze_minutes",
     "memory.continue_minutes",

@@ -32,6 +32,7 @@ _STAGES: tuple[tuple[str, type[TurnEvent], type[TurnEvent], bool], ...] = (
     ("transcribe", events.EndpointReached, events.TranscriptReady, False),
     ("first_token", events.ModelStarted, events.ReplyDelta, False),
     ("generate", events.ReplyDelta, events.ModelFinished, True),
+    ("confirm", events.ConfirmationRequired, events.ConfirmationDecided, True),
     ("first_audio", events.SynthesisStarted, events.AudioReady, False),
     ("speak", events.PlaybackStarted, events.PlaybackFinished, True),
 )
@@ -162,11 +163,14 @@ def _now() -> str:
 
 def _spans(history: list[TurnEvent], zero_s: float) -> list[StageSpan]:
     spans = []
+    asked_s = next((event.at_s for event in history if isinstance(event, events.ConfirmationRequired)), math.inf)
     for name, begins, ends, until_last in _STAGES:
         start = next((event.at_s for event in history if isinstance(event, begins)), None)
         stops = [event.at_s for event in history if isinstance(event, ends)]
         if start is not None and stops:
             end = stops[-1] if until_last else stops[0]
+            if name in ("first_token", "generate") and start < asked_s:
+                end = min(end, asked_s)  # waiting for a yes is not thinking
             spans.append(StageSpan(name, _ms(start - zero_s), _ms(max(start, end) - zero_s)))
     return spans
 

@@ -262,7 +262,9 @@ class AlarmPlayer:
         if not ring.is_announced:
             ring.is_announced = True
             late_s = max(0.0, now_s - ring.due.due_s)
-            self._publish(RingStarted(ring_id=ring.due.id, kind=ring.due.kind, text=text, late_s=late_s))
+            started = RingStarted(ring_id=ring.due.id, kind=ring.due.kind, text=text, late_s=late_s)
+            self._alarm_state.announced[ring.due.id] = started
+            self._publish(started)
         return text
 
     async def _play(self, tone: Audio, announcements: Sequence[str]) -> bool:
@@ -323,6 +325,7 @@ class AlarmPlayer:
     def _drop(self, ring: _Ring, how: RingEnd, minutes: int = 0, *, rings_again: bool = False) -> None:
         due = ring.due
         del self._rings[due.id]
+        self._alarm_state.announced.pop(due.id, None)
         if ring.is_announced:
             ended = RingEnded(ring_id=due.id, kind=due.kind, how=how, snoozed_minutes=minutes, error=ring.error)
             self._publish(replace(ended, rings_again=rings_again))

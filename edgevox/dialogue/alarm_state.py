@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from edgevox.core.events import DueAlarm
+from edgevox.core.events import DueAlarm, RingStarted
 from edgevox.core.files import packaged_toml
 from edgevox.core.languages import duration
 from edgevox.core.turn import CancelFlag
@@ -100,6 +100,8 @@ class AlarmState:
         """Whether the user said something else while it rang."""
         self.cut = CancelFlag()
         """Stops the current sound."""
+        self.announced: dict[str, RingStarted] = {}
+        """The rings that began and have not ended, for clients that connect meanwhile."""
         self._snooze_minutes = snooze_minutes
         self._clock = clock
         self._ringing: tuple[DueAlarm, ...] = ()

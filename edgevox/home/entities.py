@@ -176,8 +176,8 @@ class House:
 Verb: TypeAlias = Literal[
     "turn_on", "turn_off", "set_light", "set_position", "set_temperature", "set_speed", "set_volume", "pause",
     "unpause", "next", "previous", "mute", "unmute", "play", "start", "clean_area", "dock", "add_item",
-    "complete_item", "remove_item", "clear_items", "create_list", "stop", "set_mode", "select_option", "arm",
-    "set_number", "set_humidity",
+    "complete_item", "reopen_item", "remove_item", "clear_items", "create_list", "stop", "set_mode", "select_option",
+    "arm", "set_number", "set_humidity",
 ]  # fmt: skip
 
 
@@ -188,6 +188,7 @@ class Action:
     `turn_on` opens covers and valves, locks locks and arms alarms; `turn_off` does the opposite. `stop` is for covers
     and valves, `pause` for players, vacuums and mowers. The values:
 
+    turn_on/off      code, of a lock or an alarm panel that wants one
     set_light        brightness (0 to 100), color (a colour's name), or both
     set_position     position (0 closed, 100 open)
     set_temperature  temperature

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from edgevox.core.events import (
     AudioReady,
+    ConfirmationDecided,
+    ConfirmationRequired,
     EndpointReached,
     Event,
     ModelFinished,
@@ -54,6 +56,28 @@ def records(events: list[Event]) -> list[TurnMetrics]:
     for event in events:
         recorder(event)
     return kept
+
+
+def test_waiting_for_a_yes_is_a_stage_of_its_own_and_not_generating() -> None:
+    def finished(at_s: float) -> ModelFinished:
+        tokens = {"prompt_tokens": 0, "cached_tokens": 0, "generated_tokens": 1}
+        return ModelFinished(turn_id="t1", at_s=at_s, finish_reason="stop", **tokens)
+
+    (record,) = records(
+        [
+            TurnStarted(turn_id="t1", at_s=0.0, source="text", preset="p"),
+            ModelStarted(turn_id="t1", at_s=0.0),
+            ReplyDelta(turn_id="t1", at_s=0.2, text="<"),
+            finished(0.7),
+            ConfirmationRequired(turn_id="t1", at_s=0.6, token="k", name="turn_off", question="Unlock?", level="voice"),
+            ConfirmationDecided(turn_id="t1", at_s=9.6, token="k", granted=True, why="yes"),
+            ModelStarted(turn_id="t1", at_s=9.7),
+            ReplyDelta(turn_id="t1", at_s=9.8, text="Done."),
+            finished(9.9),
+            TurnEnded(turn_id="t1", at_s=10.0, outcome="answered", reply="Done."),
+        ]
+    )
+    assert record.timings_ms == {"first_token": 200.0, "generate": 400.0, "confirm": 9000.0, "total": 10_000.0}
 
 
 def test_every_latency_is_the_difference_of_two_events() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import tomllib
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
+from tests.server.web.conftest import SMALL_VOICE
 from tests.server.websocket.harness import LIGHT_ON, OWNER, TALKER, connected, lobby
 
 
@@ -75,6 +77,7 @@ async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
         ("GET", "/v1/turns"),
         ("GET", "/v1/settings"),
         ("PATCH", "/v1/settings"),
+        ("POST", "/v1/downloads/whisper-base"),
         ("GET", "/v1/events"),
         ("POST", "/v1/voice"),
     ],
@@ -108,6 +111,8 @@ async def test_a_setting_is_changed_in_the_file(folders: Folders) -> None:
         {"server.host": "0.0.0.0"},
         {"tools.confirm_otherwise": "never"},
         {"tts.speed": 1.1, "nothing": 1},
+        {"home.room": "Cellar"},
+        {"tts.voice": "piper-not-downloaded"},
         {"tts.speed": None},
         {},
         [],
@@ -129,6 +134,7 @@ async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folder
     assert (by_name["tts.speed"]["value"], by_name["tts.speed"]["is_changeable"]) == (1.5, False)
     assert "EDGEVOX_TTS__SPEED" in by_name["tts.speed"]["why_not"]
     assert by_name["sounds.chimes"]["is_changeable"] is True
+    assert "Kitchen" in by_name["home.room"]["choices"]
     assert by_name["audio.hangover_ms"]["schema"]["minimum"] == 100
     assert refused[0] == 400
 
@@ -147,3 +153,22 @@ async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
     assert [code for code, _body in refused] == [404, 400]
     assert (status, saved, reloads) == (200, {"saved": ["tts.voice"], "in_force": "soon"}, [None])
     assert load_settings(folders, environ={}).tts.voice == "piper-en_US-joe-medium"
+
+
+async def test_a_model_is_downloaded_and_its_progress_is_told(folders: Folders) -> None:
+    folders.config.mkdir(parents=True)
+    (folders.config / "models.toml").write_text(SMALL_VOICE)
+    async with lobby(folders, has_tools=False) as behind:
+
+        async def told() -> dict[str, Any]:
+            _status, body = await asked(behind.url, "/v1/downloads")
+            return next(model for model in body["data"] if model["id"] == "small-voice")
+
+        assert not (await told())["is_installed"]
+        unknown, _body = await asked(behind.url, "/v1/downloads/nothing", method="POST")
+        assert unknown == 404
+        await asked(behind.url, "/v1/downloads/small-voice", method="POST")
+        async with asyncio.timeout(20):
+            while (model := await told())["is_running"]:
+                pass
+    assert (model["is_installed"], model["error"]) == (True, "")

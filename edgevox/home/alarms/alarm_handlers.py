@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, time
 from typing import Any
 
 from edgevox.core.languages import counted, duration, listed, plural
 from edgevox.core.turn import LOCAL, Caller
+from edgevox.core.types import JsonObject
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, Words, normalized_words
 from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
 from edgevox.home.alarms.time_expression import TimeExpression, When
@@ -27,6 +28,15 @@ TIMER_ID = "id"
 """The slot with the id of the timer or alarm that is meant. No model is trained on it: TimerRules fills it."""
 RUNS = "runs"
 """The slot of set_reminder that makes the task a command to run. No model is trained on it: CommandClauses fills it."""
+
+CHANGE_SLOTS: JsonObject = {
+    TIMER_ID: {"type": "string"},
+    "days": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 6}},
+    "is_on": {"type": "boolean"},
+}
+"""The slots of set_alarm that change one that is set: its id, its weekdays (0 is Monday), and whether it rings.
+
+No model is trained on them: the web page fills them."""
 
 _MAX_CHARS = 200
 # Words that do not distinguish one timer or alarm from another.
@@ -221,6 +231,8 @@ _ALL = frozenset({"all", "every", "everything", "both"})
 def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str:
     """Raises HomeError and StateError."""
     match tool:
+        case "set_alarm" if arguments.get(TIMER_ID):
+            return _change_alarm(alarms, arguments)
         case "set_alarm":
             return _set_alarm(alarms, "alarm", *_days_of_name(alarms, arguments), caller)
         case "set_reminder":
@@ -272,6 +284,22 @@ def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str, caller: Cal
         return sentence(f"I will remind you {at}: {brief(label)}")
     at = f"rings in {duration(when.in_s)}" if when.in_s else f"is set for {time_phrase(alarm, alarms)}"
     return sentence(f"the {_called(alarm)} {at}")
+
+
+def _change_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
+    """Change the time (24 hours, "" keeps it), the days, or whether it rings. Raises HomeError."""
+    alarm = next((one for one in alarms.with_those_off() if one.id == arguments[TIMER_ID]), None)
+    if alarm is None:
+        raise HomeError("That is not set any more.")
+    try:
+        at = time.fromisoformat(said) if (said := str(arguments.get("time") or "")) else None
+    except ValueError:
+        raise ClarificationNeeded(_QUESTIONS[alarm.kind]) from None
+    repeat = tuple(sorted(set(arguments.get("days", alarm.repeat))))
+    changed = alarms.change(alarm, at=at, repeat=repeat, is_on=arguments.get("is_on", alarm.is_on))
+    if not changed.is_on:
+        return sentence(f"the {_called(changed)} is off")
+    return sentence(f"the {_called(changed)} is set for {time_phrase(changed, alarms)}")
 
 
 def _days_of_name(alarms: Alarms, arguments: Mapping[str, Any]) -> tuple[str, str]:

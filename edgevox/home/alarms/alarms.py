@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -49,6 +49,8 @@ class Alarm(BaseModel):
     snoozed_until_s: float | None = None
     reckoned: ClockOffset | None = None
     caller: Caller | None = None
+    is_on: bool = True
+    """whether it rings; one that is off is kept for another day"""
 
     @model_validator(mode="after")
     def _has_a_time(self) -> Alarm:
@@ -108,7 +110,11 @@ class Alarms:
         return local(self._clock(), self.zone)
 
     def all(self) -> tuple[Alarm, ...]:
-        """All alarms and reminders, the next one first."""
+        """All alarms and reminders that are on, the next one first."""
+        return tuple(alarm for alarm in self.with_those_off() if alarm.is_on)
+
+    def with_those_off(self) -> tuple[Alarm, ...]:
+        """All alarms and reminders, also those that were switched off, the next one first."""
         return tuple(sorted(self._file.read().alarms, key=lambda alarm: (self.rings_s(alarm), alarm.id)))
 
     def latest(self) -> tuple[Alarm, ...]:
@@ -152,6 +158,25 @@ class Alarms:
         with self._file.changing() as content:
             content.alarms = [alarm for alarm in content.alarms if alarm.id not in gone]
 
+    def change(self, alarm: Alarm, *, at: time | None, repeat: tuple[int, ...], is_on: bool) -> Alarm:
+        """Give it another time of day (None keeps it), other weekdays, or switch it off or on; it rings next after now.
+
+        One that does not repeat keeps its date if that is to come.
+        """
+        now, meant = self.now(), alarm.meant(self.zone).replace(tzinfo=None)
+        is_as_before = at is None and repeat == alarm.repeat
+        if is_as_before and alarm.due_s is not None and alarm.due_s > self._clock():
+            return self._replace(alarm.model_copy(update={"is_on": is_on}))
+        day = meant.date() if not (repeat or alarm.repeat) and meant.date() > now.date() else now.date()
+        wall = datetime.combine(day, (at or meant.time()).replace(second=0, microsecond=0))
+        facts = {"at": wall, "due_s": None, "repeat": repeat, "is_on": is_on, "snoozed_until_s": None, "reckoned": None}
+        changed = alarm.model_copy(update=facts | ({} if at is None else {"sun": None}))
+        if repeat:
+            changed = self._moved_on(changed, after=now)
+        elif wall_s(wall, self.zone) <= self._clock():
+            changed = changed.model_copy(update={"at": wall + timedelta(days=1)})
+        return self._replace(changed)
+
     def skip(self, alarm: Alarm, day: date) -> Alarm:
         """Skip one day of a repeating alarm."""
         changed = alarm.model_copy(update={"skipped": (*alarm.skipped, day), "snoozed_until_s": None})
@@ -185,7 +210,7 @@ class Alarms:
 
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Delete the labels that are to be forgotten, and return their number. The alarms stay set."""
-        alarms = [alarm for alarm in self.all() if is_forgotten(alarm.label)]
+        alarms = [alarm for alarm in self.with_those_off() if is_forgotten(alarm.label)]
         self.cancel(*(alarm for alarm in alarms if alarm.kind == "schedule"))  # nothing is left to run
         for alarm in alarms:
             self._replace(alarm.model_copy(update={"label": ""}))

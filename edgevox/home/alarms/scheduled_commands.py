@@ -53,13 +53,20 @@ class ScheduledCommand:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledEntry:
-    """One entry of the list that programs get; `due_s` is None for a watch and for a paused timer."""
+    """One entry of the list that programs get; `due_s` is None for a watch, a paused timer, and what is off.
+
+    `time` is the time of day (24 hours) that can be changed, "" if it follows the sun, and `days` are the weekdays on
+    which it repeats.
+    """
 
     id: str
     kind: RingKind
     due_s: float | None
     text: str
     when: str
+    time: str = ""
+    days: tuple[int, ...] = ()
+    is_on: bool = True
 
 
 class ScheduledCommands:
@@ -110,9 +117,16 @@ class ScheduledCommands:
         ]
         alarms = [
             ScheduledEntry(
-                alarm.id, alarm.kind, self._alarms.rings_s(alarm), alarm.label, at_phrase(alarm, self._alarms)
+                alarm.id,
+                alarm.kind,
+                self._alarms.rings_s(alarm) if alarm.is_on else None,
+                alarm.label,
+                at_phrase(alarm, self._alarms),
+                "" if alarm.sun else f"{alarm.meant(self._alarms.zone):%H:%M}",
+                alarm.repeat,
+                alarm.is_on,
             )
-            for alarm in self._alarms.all()
+            for alarm in self._alarms.with_those_off()
         ]
         timed = sorted((*timers, *alarms), key=lambda entry: entry.due_s or math.inf)
         watches = (ScheduledEntry(watch.id, "watch", None, watch.text, watch.promise) for watch in self._watches.all())
@@ -150,7 +164,7 @@ class ScheduledCommands:
     def remove(self, ids: Sequence[str]) -> bool:
         """Remove those with these ids, timers, alarms and reminders included; False if there is none."""
         timers = [timer for timer in self._timers.all() if timer.id in ids]
-        alarms = [alarm for alarm in self._alarms.all() if alarm.id in ids]
+        alarms = [alarm for alarm in self._alarms.with_those_off() if alarm.id in ids]
         watches = [watch for watch in self._watches.all() if watch.id in ids]
         self._timers.cancel(*timers)
         self._alarms.cancel(*alarms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -122,7 +123,7 @@ def entity_after(entity: Entity, action: Action) -> Entity:
             return _played(entity, action)
         case "clean_area":
             return _with(entity, "cleaning", cleaning=values["area"])
-        case "add_item" | "complete_item" | "remove_item" | "clear_items" | "create_list":
+        case "add_item" | "complete_item" | "reopen_item" | "remove_item" | "clear_items" | "create_list":
             raise AssertionError(action.verb)  # list items are not part of the entity
         case _:
             assert_never(action.verb)
@@ -224,6 +225,8 @@ class DemoHome:
     ) -> None:
         self.announcements: list[str] = []
         self._now = now
+        self._started = now()
+        self._changes: defaultdict[str, list[StateChange]] = defaultdict(list)
         self._file = StateFile(path, _Content)
 
     problem = ""
@@ -266,8 +269,8 @@ class DemoHome:
         return tuple(_hour(day, hour) for day in days[:2] for hour in range(24))
 
     async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:
-        """None: the demo home keeps no record."""
-        return ()
+        """Those since the program started: the demo home keeps no record in its file."""
+        return tuple(change for change in self._changes[entity_id] if change.at >= since)
 
     def calendars(self) -> tuple[Calendar, ...]:
         return ()
@@ -285,6 +288,13 @@ class DemoHome:
                 state=str(facts.get("state", entity.state)), attributes={**entity.attributes, **changes}
             )
 
+    def _note(self, before: Entity | None, now: Entity) -> None:
+        if before is not None and before.state != now.state:
+            record = self._changes[now.id]
+            if not record:
+                record.append(StateChange(self._started, before.state))
+            record.append(StateChange(self._now(), now.state))
+
     def forget_words(self, is_forgotten: Callable[[str], bool]) -> int:
         """Delete list items and titles that are to be forgotten, and return their number. Raises StateError."""
         with self._file.changing() as content:
@@ -300,9 +310,11 @@ class DemoHome:
             if action.verb in LIST_VERBS:
                 done = set(content.change(action))
             else:
-                changed = _changed(_house(content), action)
+                before = _house(content)
+                changed = _changed(before, action)
                 done = set(changed)
                 for entity in changed.values():
+                    self._note(before.entity(entity.id), entity)
                     content.things[entity.id] = _StoredEntity(state=entity.state, attributes=dict(entity.attributes))
             house = _house(content)
         order = [target.id for target in action.targets if target.id in done] or sorted(done)

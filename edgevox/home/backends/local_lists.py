@@ -15,7 +15,7 @@ from edgevox.core.words import normalized_words
 from edgevox.home.backends.wrapped import WrappedHome
 from edgevox.home.entities import Action, ConnectedHome, Entity, HomeError, House, ListItem
 
-LIST_VERBS = frozenset({"add_item", "complete_item", "remove_item", "clear_items", "create_list"})
+LIST_VERBS = frozenset({"add_item", "complete_item", "reopen_item", "remove_item", "clear_items", "create_list"})
 _MAX_LISTS = 50
 _MAX_NAME_CHARS = 60
 
@@ -61,9 +61,9 @@ class ItemLists(BaseModel):
             match action.verb:
                 case "add_item":
                     lines.append(Line(text=text))
-                case "complete_item":
+                case "complete_item" | "reopen_item":
                     for line in meant:
-                        line.is_done = True
+                        line.is_done = action.verb == "complete_item"
                 case "remove_item":
                     self.lists[list_id] = [line for line in lines if line not in meant]
                 case "clear_items":

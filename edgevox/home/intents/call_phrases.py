@@ -71,6 +71,7 @@ _BY_ID: Mapping[str, str] = {
     "increase_timer": "add {} to the timer",
     "decrease_timer": "remove {} from the timer",
     "cancel_alarm": "cancel what was set",
+    "set_alarm": "change what was set",
 }
 # What a step does, more and less.
 _STEPS: Mapping[str, tuple[str, str]] = {"light_set": ("brighten", "dim"), "set_position": ("open", "close")}
@@ -94,6 +95,8 @@ def call_phrase(
         verbs = {_SWITCHING[tool].get(entity.domain, _SWITCHING[tool][""]) for entity in entities}
         return _capitalized(f"{verbs.pop() if len(verbs) == 1 else _SWITCHING[tool]['']} {names}")
     if tool in _ITEM_FORMS:
+        if arguments.get("reopen"):
+            return _capitalized(f"put {brief(str(arguments.get('item', '')))} back on {names or 'shopping list'}")
         return _capitalized(_ITEM_FORMS[tool].format(brief(str(arguments.get("item", ""))), names or "shopping list"))
     if area is not None:
         return _capitalized(f"clean {name(area)} with {names}")

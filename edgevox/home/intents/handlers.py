@@ -23,7 +23,7 @@ _LOUDER = 10
 async def switch(home: Home, tool: str, intent: ResolvedIntent) -> str:
     """turn_on and turn_off."""
     verb: Verb = "turn_on" if tool == "turn_on" else "turn_off"
-    done = await _apply(home, verb, intent.entities)
+    done = await _apply(home, verb, intent.entities, {"code": intent.code} if intent.code else {})
     return _states_after(done, home.house())
 
 

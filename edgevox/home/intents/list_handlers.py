@@ -65,6 +65,8 @@ async def create_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
     return sentence(f"I made {the(made)}")
 
 
+REOPEN = "reopen"
+"""The slot that ticks an item off no more. No model is trained on it: the page and undo fill it."""
 LIST_CHANGES: dict[str, tuple[Verb, str]] = {
     "list_add_item": ("add_item", "I added {} to {}"),
     "shopping_list_add_item": ("add_item", "I added {} to {}"),
@@ -78,6 +80,8 @@ _MAX_ITEM_CHARS = 200
 
 async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
     verb, reply = LIST_CHANGES[tool]
+    if intent.arguments.get(REOPEN):
+        verb, reply = "reopen_item", "{} is back on {}"
     the_list = intent.entities[0]
     item = " ".join(str(intent.arguments["item"]).split())[:_MAX_ITEM_CHARS]
     if not item:
@@ -87,14 +91,15 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
         if any(normalized_words(line.text) == wanted and not line.is_done for line in await home.items(the_list.id)):
             raise HomeError(sentence(f"{brief(item)} is on {the(the_list)} already"))
     else:
-        item = await _on_list(home, the_list, item, is_waiting=verb == "complete_item")
+        item = await _on_list(home, the_list, item, verb)
     await home.apply(Action(verb, (the_list,), {"item": item}))
     return sentence(reply.format(brief(item), the(the_list)))
 
 
-async def _on_list(home: Home, the_list: Entity, said: str, *, is_waiting: bool) -> str:
-    """The matching line of the list. Raises HomeError when there is none."""
-    lines = [item.text for item in await home.items(the_list.id) if not (is_waiting and item.is_done)]
+async def _on_list(home: Home, the_list: Entity, said: str, verb: Verb) -> str:
+    """The matching line that can be ticked off, put back or removed. Raises HomeError when there is none."""
+    done = {"complete_item": {False}, "reopen_item": {True}}.get(verb, {False, True})
+    lines = [item.text for item in await home.items(the_list.id) if item.is_done in done]
     found = find_by_words(normalized_words(said), lines, normalized_words)
     if len({"".join(normalized_words(line)) for line in found}) > 1:
         raise ClarificationNeeded(f"Which one: {listed(found[:_MAX_NAMED_ITEMS], 'or')}?")

@@ -55,7 +55,7 @@ class ResolvedIntent(Resolution):
     choices: Entities = ()
     agreed: str = ""
     code: str = field(default="", repr=False)
-    """the code of an alarm panel, which is not among the arguments: those are logged, shown and remembered"""
+    """the code of a lock or an alarm panel, which is not among the arguments: those are logged, shown and remembered"""
 
 
 def resolve_intent(tool: str, arguments: JsonObject, house: House) -> ResolvedIntent:

@@ -19,7 +19,8 @@ from edgevox.home.alarms.time_phrasing import moment_phrase
 from edgevox.home.alarms.timers import Timer, Timers
 from edgevox.home.entities import Entities, Entity, House
 from edgevox.home.grammar import tool_call
-from edgevox.home.phrasing import brief, sentence, the
+from edgevox.home.intents.list_handlers import REOPEN
+from edgevox.home.phrasing import sentence, the
 from edgevox.home.references.calls import call_on
 from edgevox.home.references.effects import Clocks, Effect, TurnEffects
 
@@ -208,16 +209,16 @@ def _with_removed(effect: Effect) -> _Step:
     return "list_add_item", {"item": effect.arguments["item"]}
 
 
-def _still_ticked(effect: Effect) -> str:
-    return sentence(f"{brief(str(effect.arguments['item']))} stays ticked off, which I cannot reverse")
+def _with_ticked(effect: Effect) -> _Step:
+    return "list_complete_item", {"item": effect.arguments["item"], REOPEN: not effect.arguments.get(REOPEN)}
 
 
 _SPECIAL: dict[str, Callable[[Effect], _Step | str]] = {
     "list_add_item": _without_added,
     "shopping_list_add_item": _without_added,
     "list_remove_item": _with_removed,
-    "list_complete_item": _still_ticked,
-    "shopping_list_complete_item": _still_ticked,
+    "list_complete_item": _with_ticked,
+    "shopping_list_complete_item": _with_ticked,
     "media_next": lambda _effect: ("media_previous", {}),
     "media_previous": lambda _effect: ("media_next", {}),
     "media_search_and_play": lambda _effect: ("media_pause", {}),

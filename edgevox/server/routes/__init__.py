@@ -26,6 +26,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.turn import Turn
 from edgevox.core.types import JsonObject
 from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
+from edgevox.models.background import ModelDownloads
 from edgevox.server.assistant import Assistant
 from edgevox.server.chat.responses import ResponseStore
 from edgevox.server.engine_queues import EngineQueues
@@ -73,6 +74,7 @@ class ServerContext:
     openapi: JsonObject
     reload: Callable[[], None] | None
     responses: ResponseStore = field(default_factory=ResponseStore)
+    downloads: ModelDownloads = field(default_factory=ModelDownloads)
     realtime_keys: ShortLivedKeys = field(default_factory=ShortLivedKeys)
     answers: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Number of responses by path and status."""

@@ -7,6 +7,8 @@ import datetime as dt
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from statistics import median
 
@@ -25,6 +27,7 @@ from edgevox.core.types import JsonObject
 from edgevox.home.colours import find_colour
 from edgevox.home.entities import Entity, Home, HomeError, House
 from edgevox.home.phrasing import state_phrase
+from edgevox.models import open_store
 from edgevox.server.assistant import DashboardData, DashboardTools
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import read_json
@@ -128,9 +131,22 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
     }
 
 
+async def _changes(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    home, entity_id = _toolbox(server).home, request.path_params["id"]
+    try:
+        entity = home.house().entity(entity_id)
+        if entity is None:
+            raise ApiError(404, "entity_not_found", "nothing in the home has this id")
+        changes = await home.changes(entity_id, dt.datetime.combine(_day(None), dt.time()).astimezone())
+    except (HomeError, StateError) as error:
+        raise ApiError(503, error.code, error.message) from None
+    data = [{"at": one.at.isoformat(), "phrase": state_phrase(replace(entity, state=one.state))} for one in changes]
+    return {"object": "list", "data": data}
+
+
 async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     entries = await asyncio.to_thread(_toolbox(server).scheduled.entries)
-    data = [fields_of(entry, "id", "kind", "due_s", "text", "when") for entry in entries]
+    data = [fields_of(entry, "id", "kind", "due_s", "text", "when", "time", "days", "is_on") for entry in entries]
     return {"object": "list", "now_s": time.time(), "data": data}
 
 
@@ -257,8 +273,22 @@ class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
 
 
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    settings = _dashboard(server).settings
-    return {"object": "list", "data": [_setting_json(setting, settings) for setting in editable_settings()]}
+    settings, choices = _dashboard(server).settings, await _choices(server)
+    data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
+    return {"object": "list", "data": data}
+
+
+async def _choices(server: ServerContext) -> dict[str, list[str]]:
+    """The values of settings that name something of this installation: an installed voice, an area of the home."""
+    dashboard = _dashboard(server)
+    store = open_store(dashboard.folders)
+    installed = await asyncio.to_thread(store.installed)
+    voices = [model_id for model_id in installed if store.manifest.entry(model_id).kind == "tts"]
+    areas: list[str] = []
+    if dashboard.toolbox is not None:
+        with suppress(HomeError, StateError):
+            areas = [area.name for area in dashboard.toolbox.home.house().areas]
+    return {"tts.voice": voices, "home.room": areas}
 
 
 async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
@@ -269,6 +299,10 @@ async def _change_settings(server: ServerContext, request: Request, _caller: Cal
         raise invalid("the body must map setting names to values") from None
     if not changes:
         raise invalid("no settings given")
+    choices = await _choices(server)
+    for name, value in changes.items():
+        if name in choices and value not in choices[name]:
+            raise invalid(f"{name} must be one of: {', '.join(choices[name]) or 'nothing, there are none'}", name)
     try:
         await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
     except ValueError as error:
@@ -303,6 +337,7 @@ ROUTES = (
     ApiRoute("GET", "/openapi.json", "This document", _openapi, "status", allow_local=True),
     _shown("/v1/status", "Status of the assistant", _status, "status", allow_local=True),
     _shown("/v1/home", "State of the home", _home, "read"),
+    ApiRoute("GET", "/v1/home/{id}/changes", "States of an entity today", _changes, "read", errors=(404, 503)),
     _shown("/v1/schedule", "Timers, alarms, reminders, schedules and watches", _schedule, "read"),
     ApiRoute("DELETE", "/v1/schedule/{id}", "Cancel one of them", _cancel_entry, "act", errors=(404,)),
     _shown("/v1/lists", "Shopping and to-do lists with their items", _lists, "read"),

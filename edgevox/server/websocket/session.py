@@ -148,6 +148,7 @@ class ClientSession:
                     during.enter_context(loop.pipeline.confirmation.answerable("keyboard"))
                 self._outbox.send_frame(self._greeting())
                 self._observer.begin()
+                self._send_rings(loop.pipeline)
                 try:
                     await until_first(
                         self._read(incoming, loop.pipeline),
@@ -187,6 +188,11 @@ class ClientSession:
         """Send the events that all clients get: engine states and alarms."""
         if isinstance(event, EngineChanged | RingStarted | RingEnded) and (frame := protocol.frame_of(event)):
             self._outbox.send_frame(frame)
+
+    def _send_rings(self, pipeline: Pipeline) -> None:
+        """Send the alarms that began to ring before the client connected."""
+        for started in pipeline.alarm_state.announced.values() if pipeline.alarm_state else ():
+            self._send_shared(started)
 
     # --- client frames
 

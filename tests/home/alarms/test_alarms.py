@@ -46,6 +46,32 @@ def test_alarms_survive_a_restart(tmp_path: Path) -> None:
     assert again.all() == (reminder, alarm)
 
 
+def test_an_alarm_gets_another_time_and_other_days_and_is_switched_off_and_on() -> None:
+    clock = Clock(2026, 11, 20, 6, 0)  # a Friday
+    alarms = Alarms(clock, zone=BERLIN)
+    alarm = alarms.set("alarm", berlin(2026, 11, 21, 7, 0), label="gym")
+
+    def change(**given: object) -> str:
+        return run_alarm(alarms, "set_alarm", {"id": alarm.id, "time": "", **given})
+
+    change(time="08:15")
+    assert rings(alarms) == ["Sat 21 08:15"]  # it keeps its date
+    assert change(time="06:30", days=[0, 2]) == (
+        "The gym alarm is set for half past six in the morning every Monday and Wednesday."
+    )
+    assert rings(alarms) == ["Mon 23 06:30"]
+    assert change(is_on=False) == "The gym alarm is off."
+    assert rings(alarms) == []
+    assert run_alarm(alarms, "alarm_status", {}) == "No alarm is set."
+    clock.set(2026, 11, 25, 7, 0)  # past the time for which it was set
+    change(is_on=True)
+    assert rings(alarms) == ["Mon 30 06:30"]
+    change(days=[])
+    assert rings(alarms) == ["Thu 26 06:30"]
+    with pytest.raises(HomeError):
+        run_alarm(alarms, "set_alarm", {"id": "gone", "time": "07:00"})
+
+
 def test_alarms_are_sorted_by_ring_time() -> None:
     alarms = Alarms(Clock(2026, 11, 15, 10, 0), zone=BERLIN)
     for hour in (9, 7, 8):

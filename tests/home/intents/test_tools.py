@@ -140,12 +140,16 @@ async def test_a_scene_changes_the_things_in_it(bench: Bench) -> None:
     assert bench.state("cover.living_room_blinds") == "closed"
 
 
-async def test_an_item_is_added_ticked_off_and_removed(bench: Bench) -> None:
+async def test_an_item_is_added_ticked_off_put_back_and_removed(bench: Bench) -> None:
     await bench.say("shopping_list_add_item", item="eggs")
     await bench.say("shopping_list_complete_item", item="egg")
     items = {item.text: item.is_done for item in await bench.home.items("todo.shopping_list")}
     assert items == {"milk": False, "bread": False, "eggs": True}
     assert bench.state("todo.shopping_list") == "2"
+    assert await bench.say("list_complete_item", item="eggs", name="shopping list", reopen=True) == (
+        "Eggs is back on the shopping list."
+    )
+    assert bench.state("todo.shopping_list") == "3"
     await bench.say("list_remove_item", item="eggs", name="shopping list")
     assert len(await bench.home.items("todo.shopping_list")) == 2
 

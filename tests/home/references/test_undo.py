@@ -92,8 +92,14 @@ async def test_undo_keeps_timers_that_another_client_started(bench: Bench, talk:
 
 
 async def test_what_cannot_be_undone_is_said(bench: Bench, talk: Dialogue) -> None:
-    await talk.say("tick off milk", ("shopping_list_complete_item", {"item": "milk"}), turn_on("desk lamp"))
-    assert await talk.say("undo that") == ("The desk lamp is off. Milk stays ticked off, which I cannot reverse.")
+    await talk.say("tell everybody", ("broadcast", {"message": "lunch"}), turn_on("desk lamp"))
+    assert await talk.say("undo that") == "The desk lamp is off. What was announced cannot be taken back."
+
+
+async def test_an_item_that_was_ticked_off_is_put_back(bench: Bench, talk: Dialogue) -> None:
+    await talk.say("tick off milk", ("shopping_list_complete_item", {"item": "milk"}))
+    assert await talk.say("undo that") == "Milk is back on the shopping list."
+    assert bench.state("todo.shopping_list") == "2"
 
 
 async def test_questions_about_the_past_are_answered_with_failures(talk: Dialogue) -> None:

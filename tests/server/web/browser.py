@@ -1,4 +1,4 @@
-"""Somebody who has the page open: a real Chromium without a window, and a daemon that serves it."""
+"""Somebody who has the page open: a real Chromium or Firefox without a window, and a daemon that serves it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from selenium import webdriver
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.cli.command import home_environment
+from tests.server.web.firefox import MarionetteConnection, running_firefox
 
 BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
 TOKEN = "edgevox-token-of-the-visitor"
@@ -46,7 +48,7 @@ class Household:
 
     def __init__(self, home: Path, command: Sequence[str] = ("serve",), variables: Mapping[str, str] = _NONE) -> None:
         self.home = home
-        self.port = _free_port()
+        self.port = free_port()
         self._command = command
         self._variables = variables
         self.told: list[str] = []
@@ -105,8 +107,10 @@ class Household:
 class Visitor:
     """Looks at the page, and waits for what must come."""
 
-    def __init__(self, browser: webdriver.Chrome) -> None:
+    def __init__(self, browser: webdriver.Remote) -> None:
         self.browser = browser
+        self.bound_s = BOUND_S
+        browser.set_script_timeout(BOUND_S)
 
     def open(self, url: str) -> None:
         self.browser.get(url)
@@ -123,10 +127,10 @@ class Visitor:
         script = "return [...document.querySelectorAll(arguments[0])].at(-1)?.textContent ?? ''"
         return str(self.browser.execute_script(script, selector))
 
-    def until(self, has_come: Callable[[], Any], bound_s: float = BOUND_S) -> Any:
+    def until(self, has_come: Callable[[], Any]) -> Any:
         """What `has_come` says once it says something; a test that waits in vain shows the page."""
         try:
-            waiting = WebDriverWait(self.browser, bound_s, poll_frequency=_LOOK_EVERY_S)
+            waiting = WebDriverWait(self.browser, self.bound_s, poll_frequency=_LOOK_EVERY_S)
             return waiting.until(lambda _browser: has_come())
         except TimeoutException:
             pytest.fail(f"it has not come to the page: {' '.join(self.text('main').split())[:2000]}")
@@ -137,7 +141,7 @@ class Visitor:
     def ask(self, text: str) -> WebElement:
         """Type it, and wait until it has been answered; the turn."""
         before = len(self.turns())
-        self.one("#words").send_keys(text + "\n")
+        self.one("#words").send_keys(text + Keys.ENTER)
         return self.answered(before)
 
     def answered(self, before: int) -> WebElement:
@@ -166,6 +170,26 @@ class Visitor:
             *given,
         )
 
+    def press(self, key: str) -> None:
+        """Press a key, or type a text, where the focus is."""
+        self.browser.switch_to.active_element.send_keys(key)
+
+    def size(self, width: int, height: int, *, is_phone: bool = False, scale: float = 1) -> None:
+        raise NotImplementedError
+
+    def colours(self, scheme: str) -> None:
+        raise NotImplementedError
+
+    def complaints(self) -> list[str]:
+        """What the browser has said against the page."""
+        raise NotImplementedError
+
+
+class Chromium(Visitor):
+    """One with Chromium."""
+
+    browser: webdriver.Chrome
+
     def command(self, name: str, **given: object) -> Any:
         """One of Chromium's own commands."""
         return self.browser.execute_cdp_cmd(name, given)
@@ -179,14 +203,42 @@ class Visitor:
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def complaints(self) -> list[str]:
-        """What the browser has said against the page."""
         entries: list[dict[str, Any]] = self.browser.get_log("browser")  # type: ignore[no-untyped-call]  # it has no types
         return [str(entry["message"]) for entry in entries]
 
 
+class Firefox(Visitor):
+    """One with Firefox, which has no phone to imitate: a small page is all."""
+
+    def __init__(self, browser: webdriver.Remote, marionette: MarionetteConnection) -> None:
+        super().__init__(browser)
+        self._marionette = marionette
+
+    def size(self, width: int, height: int, *, is_phone: bool = False, scale: float = 1) -> None:
+        lengths = {"width": width, "height": height}
+        style = {f"{limit}{side}": f"{px}px" for side, px in lengths.items() for limit in ("", "min-", "max-")}
+        self._marionette.privileged(
+            "for (const [name, value] of Object.entries(arguments[0]))"
+            " gBrowser.selectedBrowser.style.setProperty(name, value);",
+            style,
+        )
+        self.until(lambda: self.browser.execute_script("return innerWidth") == width)
+
+    def colours(self, scheme: str) -> None:
+        script = "gBrowser.selectedBrowser.browsingContext.prefersColorSchemeOverride = arguments[0];"
+        self._marionette.privileged(script, scheme)
+
+    def complaints(self) -> list[str]:
+        said: list[str] = self._marionette.privileged(
+            "return Services.console.getMessageArray().map(({ message }) => message)"
+            ".filter((message) => message.includes('/page/'))"
+        )
+        return said
+
+
 @contextmanager
-def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Visitor]:
-    """A browser whose microphone hears that file, again and again; else it has the machine's devices."""
+def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Chromium]:
+    """A Chromium whose microphone hears that file, again and again; else it has the machine's devices."""
     heard = () if microphone is None else (f"--use-file-for-fake-audio-capture={microphone}",)
     options = webdriver.ChromeOptions()
     options.binary_location = _program("chromium")
@@ -205,16 +257,27 @@ def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str
     service = Service(_program("chromedriver"), env=dict(os.environ) | dict(variables))
     browser = webdriver.Chrome(options=options, service=service)
     try:
-        browser.set_script_timeout(BOUND_S)
-        yield Visitor(browser)
+        yield Chromium(browser)
     finally:
         browser.quit()
 
 
-def axe(visitor: Visitor) -> list[Any]:
-    """The faults of what is in view. axe-core is evaluated by the driver, past the page's policy."""
-    visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = visitor.does("return (await axe.run({ resultTypes: ['violations'] })).violations")
+@contextmanager
+def visiting_with_firefox(profile: Path) -> Iterator[Firefox]:
+    with running_firefox(profile) as (browser, marionette):
+        yield Firefox(browser, marionette)
+
+
+CONTRAST: Mapping[str, Any] = {"runOnly": ["color-contrast"]}
+STRUCTURE: Mapping[str, Any] = {"rules": {"color-contrast": {"enabled": False}}}
+
+
+def axe(visitor: Visitor, rules: Mapping[str, Any]) -> list[Any]:
+    """The faults of what is in view. The driver evaluates axe-core, past the page's policy."""
+    if not visitor.browser.execute_script("return 'axe' in window"):
+        visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    options = {"resultTypes": ["violations"], **rules}
+    found = visitor.does("return (await axe.run(given[0])).violations", options)
     return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 
 
@@ -225,7 +288,7 @@ def _program(name: str) -> str:
     return path
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

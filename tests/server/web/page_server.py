@@ -7,15 +7,31 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 
 from edgevox.core.files import Folders
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
-from tests.server.websocket.harness import Lobby, lobby
+from tests.server.websocket.harness import Lobby, RestingModel, lobby
 
-BOUND_S = 60.0
+BOUND_S = 30.0
 RING_FOR_S = 60.0
+
+
+class AnsweringModel(RestingModel):
+    """Has an answer to what contains certain words, and a greeting for everything else."""
+
+    def __init__(self, answers: Mapping[str, str]) -> None:
+        super().__init__(())
+        self._answers = answers
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        asked = request.messages[-1].content
+        self._lines = iter([next((line for words, line in self._answers.items() if words in asked), "Hello there.")])
+        async for reply in super().stream(request, cancel):
+            yield reply
 
 
 @asynccontextmanager
@@ -31,13 +47,17 @@ async def _ringing(behind: Lobby) -> AsyncIterator[None]:
 
 
 @contextmanager
-def page_server(folders: Folders, lines: Sequence[str]) -> Iterator[Lobby]:
-    """A server whose model says `lines`."""
+def page_server(folders: Folders, answers: Mapping[str, str], heard: str = "", port: int = 0) -> Iterator[Lobby]:
+    """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`."""
+    model = AnsweringModel(answers)
     loop = asyncio.new_event_loop()
     is_up, is_over, served = threading.Event(), asyncio.Event(), list[Lobby]()
 
     async def serve() -> None:
-        async with lobby(folders, lines, engines=frozenset()) as behind, _ringing(behind):
+        async with (
+            lobby(folders, model=model, heard=(heard,), engines=frozenset({"stt"}), port=port) as behind,
+            _ringing(behind),
+        ):
             served.append(behind)
             is_up.set()
             await is_over.wait()

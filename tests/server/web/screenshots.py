@@ -10,8 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from selenium.webdriver.common.keys import Keys
+
 from edgevox.server.web import static_files
-from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Household, Visitor, visiting
+from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household, visiting
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
 ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
@@ -49,7 +51,7 @@ def main(folder: Path) -> None:
             household.end()
 
 
-def take(visitor: Visitor, folder: Path) -> None:
+def take(visitor: Chromium, folder: Path) -> None:
     visitor.size(*DESKTOP)
     visitor.colours("light")
     for words in ASKED:
@@ -62,47 +64,60 @@ def take(visitor: Visitor, folder: Path) -> None:
     visitor.one("#microphone").click()
     visitor.answered(before).find_element("css selector", ".foot .link").click()
     visitor.until(lambda: visitor.state_of("light.kitchen") == "on")
-    visitor.one("#words").send_keys("Unlock the front door\n")
+    plan(visitor)
+    visitor.one("#words").send_keys("Unlock the front door" + Keys.ENTER)
     yes = visitor.one(".answers .yes")
-    keep(visitor, folder / "page-desktop-light.png")
-    visitor.size(*PHONE, is_phone=True, scale=1.5)
-    show(visitor, "talk")
-    keep(visitor, folder / "page-phone-light.png")
-    visitor.colours("dark")
-    show(visitor, "home")
-    keep(visitor, folder / "page-phone-home-dark.png")
-    show(visitor, "talk")
+    both(visitor, folder, "talk", DESKTOP)
+    both(visitor, folder, "talk", PHONE)
     yes.click()
     visitor.answered(before + 1)
-    show(visitor, "timing")
-    keep(visitor, folder / "page-phone-timing-dark.png")
-    visitor.colours("light")
-    show(visitor, "plans")
-    visitor.one("#plan-form input[type=number]").send_keys("9")
-    visitor.one("#plan-form input[type=text]").send_keys("pasta\n")
-    visitor.one('[data-kind="timer"]')
-    keep(visitor, folder / "page-phone-plans-light.png")
-    visitor.colours("dark")
-    visitor.size(*DESKTOP)
-    show(visitor, "timing")
-    keep(visitor, folder / "page-desktop-dark.png")
-    show(visitor, "system")
-    keep(visitor, folder / "page-desktop-system-dark.png")
+    visitor.does("document.querySelector('[data-kind=alarm] .row .quiet').click()")
+    visitor.does("for (const name of ['voice', 'tones']) document.querySelector(`[data-group=${name}]`).open = true")
+    for size in (DESKTOP, PHONE):
+        for view in ("home", "plans", "timing", "tools", "system"):
+            both(visitor, folder, view, size)
 
 
-def draw_icon(visitor: Visitor, url: str) -> None:
+def plan(visitor: Chromium) -> None:
+    """A timer, a reminder that is off, and an alarm."""
+    form = "#plan-form"
+    kind, text, add = (visitor.one(f"{form} {part}") for part in ("select", "input[type=text]", "button"))
+    for what, how, time in (("timer", "number", "9"), ("alarm", "time", "06:30"), ("reminder", "time", "18:15")):
+        kind.send_keys(what)
+        field = f"{form} input[type={how}]"
+        visitor.does("document.querySelector(given[0]).value = given[1]", field, time)
+        text.send_keys({"timer": "pasta", "alarm": "gym", "reminder": "water the plants"}[what])
+        add.click()
+        visitor.one(f'[data-kind="{what}"]')
+    visitor.one('[data-kind="reminder"] [role=switch]').click()
+    visitor.one('[data-kind="reminder"].off')
+
+
+def both(visitor: Chromium, folder: Path, view: str, size: tuple[int, int]) -> None:
+    """The view in light and dark colours."""
+    is_phone = size == PHONE
+    visitor.size(*size, is_phone=is_phone, scale=1.5 if is_phone else 1)
+    for scheme in ("light", "dark"):
+        visitor.colours(scheme)
+        show(visitor, view)
+        keep(visitor, folder / f"page-{'phone' if is_phone else 'desktop'}-{view}-{scheme}.png")
+
+
+def draw_icon(visitor: Chromium, url: str) -> None:
     """The icon for systems that read no SVG."""
     visitor.size(192, 192)
     visitor.open(f"{url}/page/icon.svg")
     keep(visitor, ICON)
 
 
-def show(visitor: Visitor, view: str) -> None:
+def show(visitor: Chromium, view: str) -> None:
     visitor.browser.execute_script(f"document.querySelector('nav a[data-view={view}]').click()")
     visitor.browser.execute_script("document.getElementById('turns').scrollTop = 1e6")
+    if view == "talk":
+        visitor.browser.execute_script("document.getElementById('panels').scrollTop = 0")
 
 
-def keep(visitor: Visitor, path: Path) -> None:
+def keep(visitor: Chromium, path: Path) -> None:
     # Two frames: what was asked for has been laid out and painted then.
     visitor.does("for (const _ of [1, 2]) await new Promise((drawn) => requestAnimationFrame(drawn))")
     path.write_bytes(base64.b64decode(visitor.command("Page.captureScreenshot", format="png")["data"]))

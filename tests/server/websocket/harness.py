@@ -112,6 +112,7 @@ async def lobby(
     has_tools: bool = True,
     settings: Settings | None = None,
     reload: Callable[[], None] | None = None,
+    port: int = 0,
     **server: Any,
 ) -> AsyncIterator[Lobby]:
     """A server whose model says `lines` and whose recogniser hears `heard`.
@@ -152,7 +153,7 @@ async def lobby(
     )
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
-        async with http_listener(app, "127.0.0.1", 0) as url:
+        async with http_listener(app, "127.0.0.1", port) as url:
             yield Lobby(url, opened, bus, toolbox, model, records)
     finally:
         if toolbox:

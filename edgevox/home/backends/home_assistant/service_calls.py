@@ -52,20 +52,24 @@ async def list_service(connection: Connection, entity: Entity, action: Action) -
             return Service("add_item", {"item": text})
         case "complete_item":
             require_feature(entity, _CHANGES, _NOT_EDITABLE)
-            line = await _line(connection, entity.id, text, is_waiting=True)
+            line = await _line(connection, entity.id, text, status="needs_action")
             return Service("update_item", {"item": line, "status": "completed"})
+        case "reopen_item":
+            require_feature(entity, _CHANGES, _NOT_EDITABLE)
+            line = await _line(connection, entity.id, text, status="completed")
+            return Service("update_item", {"item": line, "status": "needs_action"})
         case "remove_item":
             require_feature(entity, _REMOVES, _NOT_EDITABLE)
-            line = await _line(connection, entity.id, text, is_waiting=False)
+            line = await _line(connection, entity.id, text)
             return Service("remove_item", {"item": [line]})
         case _:
             raise AssertionError(action.verb)
 
 
-async def _line(connection: Connection, list_id: str, text: str, *, is_waiting: bool) -> str:
-    """The uid of an item, because two items may have the same text."""
+async def _line(connection: Connection, list_id: str, text: str, *, status: str = "") -> str:
+    """The uid of an item with this status, or with any: two items may have the same text."""
     for line in await _lines(connection, list_id):
-        if line.get("summary") == text and not (is_waiting and line.get("status") == "completed"):
+        if line.get("summary") == text and status in ("", line.get("status") or "needs_action"):
             return str(line.get("uid") or text)
     raise HomeError("That is no longer on the list.")
 
@@ -231,7 +235,7 @@ def gather_all(failures: Sequence[HomeError]) -> HomeError:
 
 async def _service(connection: Connection, entity: Entity, action: Action) -> Service | None:
     match action.verb:
-        case "add_item" | "complete_item" | "remove_item" | "clear_items":
+        case "add_item" | "complete_item" | "reopen_item" | "remove_item" | "clear_items":
             return await list_service(connection, entity, action)
         case "play":
             return await play_service(connection, entity, action.values)

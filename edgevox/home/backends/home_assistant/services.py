@@ -136,7 +136,7 @@ def service_for(entity: Entity, action: Action) -> Service | None:
     """The service; None if there is nothing to do. Raises HomeError if the entity does not support it."""
     values = action.values
     match action.verb:
-        case "turn_on" | "turn_off" if entity.domain == "alarm_control_panel" and values.get("code"):
+        case "turn_on" | "turn_off" if entity.domain in ("alarm_control_panel", "lock") and values.get("code"):
             service = _from_table(action.verb, entity)
             return replace(service, data={"code": str(values["code"])})
         case "turn_on" | "start":
@@ -180,7 +180,7 @@ def service_for(entity: Entity, action: Action) -> Service | None:
         case "clean_area":
             require_feature(entity, _VACUUM_CLEANS_AREAS, "cannot be sent to a single room")
             return Service("clean_area", {"cleaning_area_id": [values["area"]]}, in_state("cleaning"))
-        case "play" | "add_item" | "complete_item" | "remove_item" | "clear_items" | "create_list":
+        case "play" | "add_item" | "complete_item" | "reopen_item" | "remove_item" | "clear_items" | "create_list":
             raise AssertionError(action.verb)  # these need more than one service call
         case _:
             assert_never(action.verb)

@@ -17,7 +17,7 @@ export function button(kind, click, ...children) {
 
 // A field with a label that only screen readers have.
 export function field(label, attributes) {
-  return element("input", { ...attributes, "aria-label": label, placeholder: label });
+  return element("input", { "aria-label": label, placeholder: label, ...attributes });
 }
 
 export function byId(id) {

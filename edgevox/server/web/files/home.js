@@ -60,7 +60,8 @@ export class Home {
   room(area, things, labels) {
     const items = things.map((thing) => {
       const act = (tool, values) => this.act(tool, { ...values, entity_ids: [thing.id] });
-      const item = new Thing(thing, labels.get(thing.id), act);
+      const changes = () => this.server.get(`/v1/home/${thing.id}/changes`);
+      const item = new Thing(thing, labels.get(thing.id), act, changes);
       this.shown.set(thing.id, item);
       return item.element;
     });

@@ -1,5 +1,6 @@
 // Entry point of the page: creates and connects its parts.
 
+import { Checks } from "./checks.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
@@ -10,6 +11,7 @@ import { Home } from "./home.js";
 import { icon } from "./icons.js";
 import { Loudspeaker } from "./loudspeaker.js";
 import { Microphone } from "./microphone.js";
+import { Models } from "./models.js";
 import { Plans } from "./plans.js";
 import { Ring } from "./ring.js";
 import { Room } from "./room.js";
@@ -23,6 +25,7 @@ import { Tools } from "./tools.js";
 import { Views } from "./views.js";
 
 const BUSY = new Set(["understanding", "thinking", "acting", "asking", "speaking"]);
+const NO_SERVER = 1006; // the close code of a connection that failed
 const NOT_TAKEN = new Set(["busy", "empty"]);
 
 translatePage();
@@ -32,7 +35,7 @@ const plans = new Plans(server, act);
 const timing = new Timing(server);
 const tools = new Tools(server);
 const engines = new Engines(server);
-const settings = new Settings(server);
+const models = new Models(server);
 const views = new Views();
 let played_s = 0;
 let rateHz = 0;
@@ -40,7 +43,7 @@ let mayConfirm = false;
 let isChanging = false; // the microphone: a browser may ask the person first
 
 const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
-  socket.send({ type: "played", passage, samples });
+  if (passage > 0) socket.send({ type: "played", passage, samples }); // 0 is the end of all, when a connection ended
   if (isPlayed) {
     played_s += samples / rateHz;
     engines.tell({ played: `${played_s.toFixed(1)} s` });
@@ -54,6 +57,14 @@ const microphone = new Microphone({
     notice(t("microphoneGone"));
   },
 });
+const checks = new Checks(server, loudspeaker, {
+  act,
+  ask: (text) => {
+    views.show("talk");
+    void send(text);
+  },
+});
+const settings = new Settings(server, checks);
 const composer = new Composer((text) => void send(text));
 const conversation = new Conversation({
   confirm: {
@@ -75,6 +86,7 @@ const ring = new Ring(loudspeaker, {
 });
 const room = new Room(server, (frame) => {
   conversation.take({ ...frame, may_answer: mayConfirm }, "room");
+  if (frame.type === "state" && frame.state === "hearing") checks.heard();
   if (frame.type === "done") refresh();
 });
 const connection = new Connection({
@@ -141,7 +153,7 @@ function greet(hello) {
   byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
   void room.listen();
-  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), settings.refresh()]);
+  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), settings.refresh(), models.refresh()]);
 }
 
 function refresh() {
@@ -152,6 +164,7 @@ function changed(status) {
   connection.show(status);
   if (status.kind === "open") return;
   if (status.code === 4401) forgetToken();
+  if (status.code === NO_SERVER) notice(t("unreachable"));
   showState("offline");
   loudspeaker.stop(0); // passages are numbered anew on the next connection
   conversation.abandon();
@@ -221,6 +234,14 @@ byId("sound").addEventListener("click", ({ currentTarget }) => {
   currentTarget.textContent = t(isOn ? "soundOn" : "soundOff");
 });
 byId("examples").append(...[1, 2, 3, 4].map((number) => button("example", () => void send(t(`example${number}`)), t(`example${number}`))));
+// A page that a browser keeps for its back button would hold its connections, of which a browser has few for one server.
+addEventListener("pagehide", () => {
+  room.rest();
+  socket.leave();
+});
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && server.token) socket.connect();
+});
 addEventListener("hashchange", () => {
   const token = takeToken();
   if (token === server.token) return;
@@ -228,7 +249,16 @@ addEventListener("hashchange", () => {
   socket.connect();
 });
 
-void navigator.serviceWorker?.register("/page/service-worker.js", { scope: "/" }).catch(() => {}); // it works without
-await loudspeaker.load();
+// What the first visit loads comes before the service worker, which keeps all that is loaded later.
+async function keepPage() {
+  const isFirst = !navigator.serviceWorker.controller;
+  await navigator.serviceWorker.register("/page/service-worker.js", { scope: "/" });
+  const worklets = ["playback", "capture"].map((name) => `/page/${name}-worklet.js`);
+  const parts = performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.includes("/page/"));
+  if (isFirst) await (await caches.open("edgevox-page")).addAll(["/", ...worklets, ...new Set(parts)]);
+}
+
+await loudspeaker.load().catch(() => {}); // the page works without sound
 if (server.token) socket.connect();
 else connection.askForToken();
+if (navigator.serviceWorker) void keepPage().catch(() => {}); // it works without

@@ -2,11 +2,12 @@
 
 import { button, byId, element, field, showNote } from "./element.js";
 import { Refused } from "./server.js";
-import { t } from "./texts.js";
+import { language, t } from "./texts.js";
 
 const LOOK_EVERY_MS = 2_000;
 const LISTS_EVERY_MS = 15_000; // a home may have to ask a server for each list
 const KINDS = ["timer", "alarm", "reminder"];
+const WEEK = [1, 2, 3, 4, 5, 6, 7].map((day) => new Date(2024, 0, day).toLocaleDateString(language, { weekday: "short" })); // 2024 began on a Monday
 
 export class Plans {
   /** `act(tool, arguments)` makes a tool call. */
@@ -72,7 +73,8 @@ export class Plans {
     this.count();
   }
 
-  entry({ id, kind, due_s: due, text, when }) {
+  entry(entry) {
+    const { id, kind, due_s: due, text, when } = entry;
     const name = kind === "watch" ? when : text || t(kind);
     const time = element("span", { class: "phrase" }, kind === "watch" ? "" : when);
     if (kind === "timer" && due !== null) this.countdowns.push({ time, due });
@@ -83,7 +85,36 @@ export class Plans {
     };
     const pause = due === null ? act("resume", "unpause_timer") : act("pause", "pause_timer");
     const acts = kind === "timer" ? [pause, act("moreTime", "increase_timer", { minutes: 1 }), act("cancel", "cancel_timer")] : [act("cancel", "cancel_alarm")];
-    return element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, element("span", { class: "name" }, name), time, element("div", { class: "row" }, ...acts));
+    const row = element("div", { class: "row" }, ...acts);
+    const item = element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, element("span", { class: "name" }, name), time, row);
+    if (kind !== "timer" && kind !== "watch") row.prepend(...this.changes(item, entry, name));
+    return item;
+  }
+
+  // A switch, and a form for another time and other days; what follows the sun has no time to change.
+  changes(item, { id, time, days, is_on: isOn }, name) {
+    const change = () => this.act("set_alarm", { id, time: "", is_on: !isOn });
+    const onOff = element("input", { type: "checkbox", role: "switch", checked: isOn, change, "aria-label": `${t("isOn")}: ${name}` });
+    item.classList.toggle("off", !isOn);
+    const edit = button("quiet", () => this.edit(item, { id, time, days }), t("change"));
+    edit.setAttribute("aria-label", `${t("change")}: ${name}`);
+    return [element("label", { class: "switch" }, onOff, t("isOn")), ...(time ? [edit] : [])];
+  }
+
+  edit(item, { id, time, days }) {
+    item.querySelector("form")?.remove();
+    const at = field(t("time"), { type: "time", required: true, value: time });
+    const boxes = WEEK.map((_, day) => element("input", { type: "checkbox", checked: days.includes(day) }));
+    const submit = (event) => {
+      event.preventDefault();
+      form.remove();
+      this.act("set_alarm", { id, time: at.value, days: boxes.flatMap((box, day) => (box.checked ? [day] : [])) });
+    };
+    const week = boxes.map((box, day) => element("label", {}, box, WEEK[day]));
+    const done = element("div", { class: "row" }, element("button", { type: "submit", class: "main" }, t("save")), button("", () => form.remove(), t("cancel")));
+    const form = element("form", { class: "edit", submit }, at, element("fieldset", {}, element("legend", {}, t("repeat.days")), ...week), done);
+    item.append(form);
+    at.focus();
   }
 
   // Shows the rest of running timers, by the clock of the server.
@@ -131,8 +162,8 @@ export class Plans {
   // --- lists
 
   list({ id, name, items }) {
-    const act = (tool, item) => this.act(tool, { item, name, entity_ids: [id] });
-    const added = field(t("newItem", { list: name }), { type: "text", maxlength: 100, required: true });
+    const act = (tool, item, more = {}) => this.act(tool, { item, name, entity_ids: [id], ...more });
+    const added = field(t("newItemFor", { list: name }), { placeholder: t("newItem"), type: "text", maxlength: 100, required: true });
     const submit = (event) => {
       event.preventDefault();
       act("list_add_item", added.value.trim());
@@ -149,7 +180,7 @@ export class Plans {
 }
 
 function listItem({ text, is_done: isDone }, act) {
-  const tick = element("input", { type: "checkbox", checked: isDone, disabled: isDone, change: () => act("list_complete_item", text) });
+  const tick = element("input", { type: "checkbox", checked: isDone, change: () => act("list_complete_item", text, isDone ? { reopen: true } : {}) });
   const remove = button("quiet", () => act("list_remove_item", text), t("remove"));
   remove.setAttribute("aria-label", `${t("remove")}: ${text}`);
   return element("li", { class: "item" }, element("label", {}, tick, element("span", { class: isDone ? "done" : "" }, text)), remove);
@@ -167,7 +198,7 @@ class Changing {
     const words = JSON.stringify(data);
     const { activeElement: focused } = document;
     const isTyping = this.place.contains(focused) && focused.type === "text" && focused.value !== "";
-    if (words === this.words || isTyping) return;
+    if (words === this.words || isTyping || this.place.querySelector(".edit")) return;
     this.words = words;
     this.draw(data);
   }

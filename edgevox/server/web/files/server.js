@@ -29,6 +29,11 @@ export class Server {
     return this.send("POST", path, body);
   }
 
+  // A sound file.
+  async sound(path, body) {
+    return (await this.ask(path, { method: "POST", body: JSON.stringify(body) })).arrayBuffer();
+  }
+
   // A streamed response, piece by piece.
   async stream(path, signal) {
     return (await this.ask(path, { signal })).body;

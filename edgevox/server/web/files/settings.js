@@ -1,12 +1,25 @@
 // The editable settings: a field for each, and a button that saves the changes.
 
-import { byId, element } from "./element.js";
+import { button, byId, element } from "./element.js";
 import { Refused } from "./server.js";
-import { t } from "./texts.js";
+import { known, language, t } from "./texts.js";
+
+// The tables of the settings file in each group.
+const GROUPS = {
+  voice: ["tts"],
+  microphone: ["stt", "audio"],
+  wake: ["wake"],
+  rooms: ["home"],
+  tones: ["ring", "sounds"],
+  answers: ["llm"],
+  privacy: ["memory", "records"],
+};
 
 export class Settings {
-  constructor(server) {
+  /** `checks` has a test for some of the groups. */
+  constructor(server, checks) {
     this.server = server;
+    this.checks = checks;
     this.form = byId("settings");
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -30,15 +43,26 @@ export class Settings {
 
   build(data) {
     this.fields = data.map((setting) => new Field(setting));
-    const tables = [...new Set(this.fields.map((field) => field.table))];
-    const groups = tables.map((table) => {
-      const fields = this.fields.filter((field) => field.table === table);
-      const about = element("span", { class: "about" }, fields[0].setting.section);
-      return element("details", { class: "section" }, element("summary", {}, table, " ", about), ...fields.map((field) => field.element));
+    const groups = Object.entries(GROUPS).map(([name, tables]) => {
+      const fields = this.fields.filter((field) => tables.includes(field.table)).map((field) => field.element);
+      const test = name in Object.getPrototypeOf(this.checks) ? [this.test(name)] : [];
+      return element("details", { class: "section", "data-group": name }, element("summary", {}, t(`group.${name}`)), ...fields, ...test);
     });
     this.result = element("p", { class: "result", role: "status" });
     this.button = element("button", { type: "submit", class: "main", disabled: true }, t("save"));
     this.form.replaceChildren(...groups, element("div", { class: "save row" }, this.button, this.result));
+  }
+
+  test(name) {
+    const said = element("p", { class: "result", role: "status" });
+    const value = (wanted) => this.fields.find((field) => field.setting.name === wanted).raw;
+    const click = async () => {
+      test.disabled = true;
+      said.textContent = await this.checks[name](said, value).catch((error) => error.message);
+      test.disabled = false;
+    };
+    const test = button("quiet", () => void click(), t(`test.${name}`));
+    return element("div", { class: "row test" }, test, said);
   }
 
   changed() {
@@ -72,13 +96,11 @@ class Field {
     this.control = control(setting, this.id);
     this.control.disabled = !setting.is_changeable;
     this.before = this.raw;
-    const about = [setting.description, setting.is_changeable ? "" : setting.why_not].filter(Boolean).join("; ");
-    this.element = element(
-      "div",
-      { class: "field" },
-      element("label", { for: this.id }, element("code", {}, setting.name), element("span", { class: "about" }, about)),
-      this.control,
-    );
+    const { name, description, is_changeable: isChangeable, why_not: reason } = setting;
+    // The server describes its settings in English.
+    const about = [language === "en" ? description : "", isChangeable ? "" : reason].filter(Boolean).join("; ");
+    const title = known(`setting.${name}`) ? t(`setting.${name}`) : name;
+    this.element = element("div", { class: "field" }, element("label", { for: this.id, title: name }, title, element("span", { class: "about" }, about)), this.control);
   }
 
   // The table of the settings file that contains it: "tts" for "tts.speed".
@@ -108,10 +130,10 @@ class Field {
   }
 }
 
-function control({ value, schema, expected }, id) {
+function control({ value, schema, expected, choices: offered }, id) {
   const types = typesOf(schema);
   if (types.includes("boolean") && types.length === 1) return element("input", { id, type: "checkbox", role: "switch", checked: value });
-  const choices = schema.enum ?? schema.anyOf?.flatMap((part) => part.enum ?? []) ?? [];
+  const choices = offered.length > 0 ? [...new Set([value ?? "", ...offered])] : (schema.enum ?? schema.anyOf?.flatMap((part) => part.enum ?? []) ?? []);
   if (choices.length > 0) {
     return element("select", { id }, ...choices.map((choice) => element("option", { value: choice, selected: choice === value }, `${choice}`)));
   }

@@ -1,9 +1,9 @@
 // One entity of the home: its state, a tap, and a slider or a colour where it has one.
 
 import { colourOf, levelOf, playOf, tapOf } from "./controls.js";
-import { button, element } from "./element.js";
+import { button, element, field } from "./element.js";
 import { iconOf } from "./icons.js";
-import { t } from "./texts.js";
+import { language, t } from "./texts.js";
 
 const NEWS_MS = 2_500; // as long as its animation
 const SETTLE_MS = 250; // a slider that moves sends its last value only
@@ -11,10 +11,11 @@ const AT_REST = new Set(["off", "closed", "locked", "idle", "docked", "disarmed"
 const WITHOUT_REST = new Set(["sensor", "weather", "scene", "todo", "button", "event"]);
 
 export class Thing {
-  /** `label` is its name, told apart from others; `act(tool, values)` makes a call for it. */
-  constructor(thing, label, act) {
+  /** `label` is its name, told apart from others; `act(tool, values)` makes a call for it, `changes()` reads its states of today. */
+  constructor(thing, label, act, changes) {
     this.label = label;
     this.act = act;
+    this.changes = changes;
     this.words = null;
     this.phrase = element("span", { class: "phrase" });
     this.icon = element("span", { class: "icon-place" });
@@ -22,7 +23,9 @@ export class Thing {
     const parts = [this.icon, element("span", { class: "name" }, label), this.phrase, this.verb];
     this.tap = tapOf(thing) ? button("tap", () => this.tapped(), ...parts) : element("div", { class: "tap" }, ...parts);
     this.extras = element("div", { class: "extras" });
-    this.element = element("li", { "data-thing": thing.id }, this.tap, this.extras);
+    this.more = button("quiet more", () => void this.toggleDay(), "⋯");
+    this.more.setAttribute("aria-label", t("todayOf", { name: label }));
+    this.element = element("li", { "data-thing": thing.id }, this.tap, this.more, this.extras);
   }
 
   /** What the search looks through. */
@@ -58,7 +61,37 @@ export class Thing {
 
   tapped() {
     const { tool, values = {} } = tapOf(this.thing);
-    this.act(tool, values);
+    if (this.thing.attributes.code_format) this.askForCode(tool, values);
+    else this.act(tool, values);
+  }
+
+  // The code of a lock or an alarm panel is typed: nobody hears it.
+  askForCode(tool, values) {
+    this.code?.remove();
+    const isNumber = /number|\\d/.test(this.thing.attributes.code_format);
+    const code = field(t("codeOf", { name: this.label }), { type: "password", inputmode: isNumber ? "numeric" : "text", autocomplete: "off" });
+    const submit = (event) => {
+      event.preventDefault();
+      this.code.remove();
+      this.act(tool, code.value ? { ...values, code: code.value } : values);
+    };
+    this.code = element("form", { class: "extras", submit }, code, element("button", { type: "submit", class: "main" }, this.tap.title));
+    this.element.append(this.code);
+    code.focus();
+  }
+
+  // Its states of today, with their times.
+  async toggleDay() {
+    const isShown = this.day !== undefined;
+    this.more.setAttribute("aria-expanded", `${!isShown}`);
+    this.day?.remove();
+    this.day = undefined;
+    if (isShown) return;
+    this.day = element("ol", { class: "states" });
+    this.element.append(this.day);
+    const { data } = await this.changes().catch(() => ({ data: [] }));
+    const items = data.map(({ at, phrase }) => element("li", {}, element("time", { datetime: at }, clock(at)), ` ${phrase}`));
+    this.day?.replaceChildren(...(items.length > 0 ? items : [element("li", {}, t("noChanges"))]));
   }
 
   updateLevel(level) {
@@ -111,6 +144,10 @@ export class Thing {
     this.play = act === null ? undefined : button("quiet", () => this.act(act.tool, {}), t(act.word));
     if (this.play !== undefined) this.extras.append(this.play);
   }
+}
+
+function clock(at) {
+  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
 }
 
 function isActive(thing) {

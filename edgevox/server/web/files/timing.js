@@ -1,9 +1,9 @@
 // Latency charts: the selected or last turn, and the whole day.
 
-import { byId } from "./element.js";
+import { byId, showNote } from "./element.js";
 import { Refused } from "./server.js";
 import { t } from "./texts.js";
-import { trend } from "./trend.js";
+import { trend, verdict } from "./trend.js";
 import { waterfall } from "./waterfall.js";
 
 export class Timing {
@@ -40,6 +40,7 @@ export class Timing {
     if (this.record !== null) {
       this.title.textContent = this.record.heard ? `“${this.record.heard}”` : t("lastTurn");
       this.place.replaceChildren(waterfall(this.record, width));
+      showNote(byId("verdict"), verdict(this.record, this.records));
     }
     if (this.records.length > 0) this.day.replaceChildren(trend(this.records, width));
   }

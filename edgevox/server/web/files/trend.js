@@ -2,7 +2,7 @@
 
 import { element, svg } from "./element.js";
 import { t } from "./texts.js";
-import { firstSoundMs, milliseconds } from "./waterfall.js";
+import { firstSoundMs, milliseconds, stageName } from "./waterfall.js";
 
 const HEIGHT = 150;
 const LEFT = 46;
@@ -11,18 +11,17 @@ const TOP = 10;
 const RIGHT = 20;
 const MARK = 62;
 const SHORTEST_MIN = 10;
+const SLOW = 1.5; // times the usual wait
+const SLOW_MS = 1_000; // and nobody calls less slow
 const STEPS_MIN = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240];
-
-// The latency of a turn: to its first sound or, without speech, to its end.
-export function waitMs(record) {
-  return firstSoundMs(record) ?? record.total_ms;
-}
 
 export function trend(records, width) {
   const turns = records.filter((one) => one.outcome === "answered" || one.outcome === "interrupted");
   if (turns.length === 0) return element("p", { class: "note" }, t("nothingAnswered"));
-  const points = turns.map((one) => ({ hour: hourOf(one.at), ms: waitMs(one), said: one.heard }));
-  const words = summary(points, records.length - turns.length);
+  // A turn without sound, of a program or with the sound off, has no first sound.
+  const points = turns.flatMap((one) => (firstSoundMs(one) === null ? [] : [{ hour: hourOf(one.at), ms: firstSoundMs(one), said: one.heard }]));
+  const words = summary(points, turns.length - points.length, records.length - turns.length);
+  if (points.length === 0) return element("p", { class: "note" }, words);
   return element("figure", {}, drawing(points, width, words), element("figcaption", {}, words), table(byHour(points)));
 }
 
@@ -51,11 +50,40 @@ function level(ms, y, width) {
   ];
 }
 
-function summary(points, others) {
+function summary(points, silent, others) {
   const waits = points.map((point) => point.ms);
   const values = { count: points.length, middle: milliseconds(median(waits)), most: milliseconds(Math.max(...waits)) };
-  const rest = others > 0 ? ` ${t("cameToNothing", { count: others })}` : "";
-  return t(points.length === 1 ? "oneTurn" : "turnsOfDay", values) + rest;
+  return [
+    points.length === 0 ? "" : t(points.length === 1 ? "oneTurn" : "turnsOfDay", values),
+    silent > 0 ? t("silentTurns", { count: silent }) : "",
+    others > 0 ? t("cameToNothing", { count: others }) : "",
+  ].join(" ").trim();
+}
+
+// Was the last answer slow, where, and since when: what a person wants to know first.
+export function verdict(record, records) {
+  const sound = firstSoundMs(record);
+  const waits = records.map(firstSoundMs).filter((ms) => ms !== null);
+  if (sound === null || waits.length === 0) return "";
+  const usual = median(waits);
+  const isSlow = sound > SLOW * usual && sound > SLOW_MS;
+  const longest = record.stages.filter(({ start_ms: start, name }) => start < sound && name !== "confirm").toSorted((one, other) => length(other) - length(one))[0];
+  return [
+    t(isSlow ? "wasSlow" : "wasUsual", { time: milliseconds(sound), usual: milliseconds(usual) }),
+    longest ? t("mostOfIt", { stage: stageName(longest.name), time: milliseconds(length(longest)) }) : "",
+    slowSince(records, usual),
+  ].join(" ").trim();
+}
+
+// The hour from which on all hours were slow; "" if the last one was not, or all were.
+function slowSince(records, usual) {
+  const rows = byHour(records.flatMap((one) => (firstSoundMs(one) === null ? [] : [{ hour: hourOf(one.at), ms: firstSoundMs(one) }])));
+  const lastFast = rows.findLastIndex((row) => row.median <= SLOW * usual);
+  return lastFast >= 0 && lastFast < rows.length - 1 ? t("slowSince", { hour: `${rows[lastFast + 1].hour}:00` }) : "";
+}
+
+function length({ start_ms: start, end_ms: end }) {
+  return end - start;
 }
 
 function table(rows) {

@@ -2,9 +2,10 @@
 
 import { Confirmation } from "./confirmation.js";
 import { button, element } from "./element.js";
+import { markdown } from "./markdown.js";
 import { t } from "./texts.js";
 import { ToolCall } from "./tool-call.js";
-import { firstSoundMs, milliseconds, waterfall } from "./waterfall.js";
+import { firstSoundMs, milliseconds, tookMs, waterfall } from "./waterfall.js";
 
 const PADDING_PX = 16;
 const CUT = new Set(["interrupted", "cancelled", "dropped"]);
@@ -84,7 +85,7 @@ export class Turn {
     this.element.removeAttribute("aria-busy");
     this.element.dataset.outcome = frame.outcome;
     for (const call of this.calls.values()) if (call.element.dataset.state === "written") call.element.remove();
-    this.reply.textContent = frame.reply || this.reply.textContent;
+    this.reply.replaceChildren(...markdown(frame.reply || this.reply.textContent));
     this.reply.hidden = this.reply.textContent === "";
     if (frame.error) this.work.append(element("p", { class: "failure" }, [frame.error, frame.hint].filter(Boolean).join(" → ")));
     this.foot.replaceChildren(...this.footnotes(frame));
@@ -105,7 +106,7 @@ export class Turn {
     if (CUT.has(outcome)) notes.push(element("span", {}, t(outcome)));
     if (record) {
       const sound = firstSoundMs(record);
-      const words = sound === null ? milliseconds(record.total_ms) : t("firstSound", { time: milliseconds(sound) });
+      const words = sound === null ? milliseconds(tookMs(record)) : t("firstSound", { time: milliseconds(sound) });
       const timing = button("link", () => this.toggleTiming(record, timing), words);
       timing.setAttribute("aria-expanded", "false");
       notes.push(timing);

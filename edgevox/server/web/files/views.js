@@ -25,6 +25,7 @@ export class Views {
     document.body.dataset.view = view;
     this.mark();
     if (WIDE.matches) byId(view).scrollIntoView({ block: "start" });
+    else byId("panels").scrollTop = 0;
     byId(`${view}-title`).focus({ preventScroll: true });
   }
 

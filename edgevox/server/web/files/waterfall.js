@@ -18,6 +18,12 @@ export function firstSoundMs({ stages }) {
   return stages.find((stage) => stage.name === "speak")?.start_ms ?? null;
 }
 
+// Duration of a turn, without the time in which it waited for a yes.
+export function tookMs({ total_ms: total, stages }) {
+  const asked = stages.find((stage) => stage.name === "confirm");
+  return asked ? total - (asked.end_ms - asked.start_ms) : total;
+}
+
 // The chart with labels, `width` pixels wide.
 export function waterfall(record, width) {
   const stages = record.stages.toSorted((one, other) => one.start_ms - other.start_ms);
@@ -33,8 +39,8 @@ export function waterfall(record, width) {
 }
 
 function summary(record, stages) {
-  const parts = stages.map((stage) => `${words(stage.name)} ${milliseconds(stage.end_ms - stage.start_ms)}`);
-  return t("inAllTook", { parts: parts.join(", "), time: milliseconds(record.total_ms) });
+  const parts = stages.map((stage) => `${stageName(stage.name)} ${milliseconds(stage.end_ms - stage.start_ms)}`);
+  return t("inAllTook", { parts: parts.join(", "), time: milliseconds(tookMs(record)) });
 }
 
 function caption(record) {
@@ -47,7 +53,7 @@ function caption(record) {
   ].join(" ").trim();
 }
 
-function words(name) {
+export function stageName(name) {
   return known(`stage.${name}`) ? t(`stage.${name}`) : name.replaceAll("_", " ");
 }
 
@@ -62,7 +68,7 @@ function bar(stage, row, total, width) {
   return svg(
     "g",
     { class: `stage ${stage.name}` },
-    svg("text", { x: LABEL - 12, y: middle, class: "label" }, words(stage.name)),
+    svg("text", { x: LABEL - 12, y: middle, class: "label" }, stageName(stage.name)),
     svg("rect", { x: left, y: middle - BAR / 2, width: Math.max(2, right - left), height: BAR, rx: 3 }),
     svg("text", { x: width, y: middle, class: "figure" }, milliseconds(stage.end_ms - stage.start_ms)),
   );
@@ -74,7 +80,7 @@ function total(record, row, width) {
     "g",
     { class: "total" },
     svg("text", { x: LABEL - 12, y: middle, class: "label" }, t("inAll")),
-    svg("text", { x: width, y: middle, class: "figure" }, milliseconds(record.total_ms)),
+    svg("text", { x: width, y: middle, class: "figure" }, milliseconds(tookMs(record))),
   );
 }
 

@@ -98,6 +98,7 @@ def test_on_and_off_map_to_the_services_of_each_domain(domain: str, on: str, off
         (thing("alarm_control_panel"), "arm", {"mode": "night"}, "alarm_arm_night", {}),
         (thing("alarm_control_panel"), "arm", {"mode": "disarmed", "code": "12"}, "alarm_disarm", {"code": "12"}),
         (thing("alarm_control_panel", features=1), "turn_on", {"code": "12"}, "alarm_arm_home", {"code": "12"}),
+        (thing("lock"), "turn_off", {"code": "12"}, "unlock", {"code": "12"}),
         (thing("light", supported_color_modes=["color_temp"]), "set_light", {"color": "3300 kelvin"},
          "turn_on", {"color_temp_kelvin": 3300}),
     ],

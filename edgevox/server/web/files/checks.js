@@ -1,0 +1,73 @@
+// The test buttons of the settings: each tries one part of the assistant, and says what came of it.
+
+import { element } from "./element.js";
+import { Microphone } from "./microphone.js";
+import { t } from "./texts.js";
+
+const METER_MS = 8_000;
+const WAKE_MS = 15_000;
+const QUIET = 0.01;
+
+export class Checks {
+  /** `on` has act(tool, arguments), which makes a call, and ask(text), which asks in the conversation. */
+  constructor(server, loudspeaker, on) {
+    this.server = server;
+    this.loudspeaker = loudspeaker;
+    this.on = on;
+    this.heard = () => {};
+  }
+
+  // Each returns a sentence and can throw an Error with one. `place` is where it stands; `value(name)` is a field, saved or not.
+
+  async voice(_place, value) {
+    await this.loudspeaker.wake();
+    const wanted = { model: "default", input: t("check.sample"), response_format: "wav", speed: Number(value("tts.speed")) };
+    const { context } = this.loudspeaker;
+    const buffer = await context.decodeAudioData(await this.server.sound("/v1/audio/speech", wanted));
+    const source = new AudioBufferSourceNode(context, { buffer });
+    source.connect(context.destination);
+    source.start();
+    return t("check.spoke", { seconds: buffer.duration.toFixed(1) });
+  }
+
+  async microphone(place) {
+    const trouble = Microphone.trouble();
+    if (trouble) throw new Error(trouble);
+    const meter = element("meter", { max: 1, "aria-label": t("check.level") });
+    let loudest = 0;
+    const level = (now) => {
+      loudest = Math.max(loudest, now);
+      meter.value = Math.min(1, now * 6);
+    };
+    const microphone = new Microphone({ level, frame: () => {}, gone: () => {} });
+    await this.loudspeaker.wake();
+    await microphone.start(this.loudspeaker.context);
+    place.replaceChildren(t("check.speak"), " ", meter);
+    await after(METER_MS);
+    microphone.stop();
+    return t(loudest > QUIET ? "check.loud" : "check.quiet");
+  }
+
+  // In the room of the assistant, by its own microphone.
+  async wake(place) {
+    place.textContent = t("check.wakeWord");
+    const isHeard = new Promise((done) => {
+      this.heard = () => done(true);
+    });
+    return t((await Promise.race([isHeard, after(WAKE_MS)])) ? "check.awake" : "check.asleep");
+  }
+
+  async tones() {
+    this.on.act("start_timer", { seconds: 1, name: t("check.timer") });
+    return t("check.rings");
+  }
+
+  async answers() {
+    this.on.ask(t("example2"));
+    return t("check.asked");
+  }
+}
+
+function after(ms) {
+  return new Promise((done) => setTimeout(done, ms, false));
+}
