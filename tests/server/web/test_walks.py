@@ -123,7 +123,7 @@ def test_what_was_said_is_there_after_a_reload_is_found_and_recalled(visitor: Vi
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
 def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visitor, behind: Lobby) -> None:
     def step_to(selector: str, key: str = Keys.TAB) -> None:
-        for _step in range(60):
+        for _step in range(400):  # each earlier turn has links
             visitor.press(key)
             if visitor.does("return document.activeElement.matches(given[0])", selector):
                 return
