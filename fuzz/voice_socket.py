@@ -222,25 +222,25 @@ async def attack(behind: Lobby, rng: random.Random, go_on: Callable[[int], bool]
     return count
 
 
-def _left() -> tuple[int, int]:
-    """Tasks and descriptors of this process."""
-    return len(asyncio.all_tasks()), len(list(Path("/proc/self/fd").iterdir()))
+def _left() -> tuple[int, int, int]:
+    """Sessions, tasks and descriptors of this process, which may also serve the page of another test."""
+    gc.collect()
+    # Not isinstance: that asks the thing, and some things of large libraries complain.
+    sessions = sum(type(thing) is ClientSession for thing in gc.get_objects())
+    return sessions, len(asyncio.all_tasks()), len(list(Path("/proc/self/fd").iterdir()))
 
 
-async def _settled(behind: Lobby, before: tuple[int, int]) -> None:
+async def _settled(behind: Lobby, before: tuple[int, int, int]) -> None:
     """Nothing is left of anybody. Raises Finding."""
     until_s = time.monotonic() + _SETTLED_WITHIN_S
     while True:
-        gc.collect()
-        # Not isinstance: that asks the thing, and some things of large libraries complain.
-        talks = sum(type(thing) is ClientSession for thing in gc.get_objects())
-        tasks, descriptors = _left()
-        if not behind.lines.confirmation() and not talks and tasks <= before[0] and descriptors <= before[1]:
+        left = _left()
+        if not behind.lines.confirmation() and all(now <= then for now, then in zip(left, before, strict=True)):
             return
         if time.monotonic() > until_s:
             raise Finding(
-                f"left are {len(behind.lines.confirmation())} conversations, {talks} talks, {tasks} tasks of "
-                f"{before[0]}, {descriptors} descriptors of {before[1]}"
+                f"left are {len(behind.lines.confirmation())} conversations, and {left} sessions, tasks and "
+                f"descriptors of {before}"
             )
         await asyncio.sleep(0.1)
 
