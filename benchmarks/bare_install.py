@@ -206,8 +206,8 @@ def _cpu_s() -> float:
 def _megabytes(path: Path) -> int:
     if not path.exists():
         return 0
-    told = subprocess.run(["du", "-s", "--block-size=1000000", path], capture_output=True, text=True, check=True)
-    return int(told.stdout.split()[0])
+    usage = subprocess.run(["du", "-s", "--block-size=1000000", path], capture_output=True, text=True, check=True)
+    return int(usage.stdout.split()[0])
 
 
 def measure(release: str, way: str, folder: Path, *, compiled: bool) -> dict[str, object]:

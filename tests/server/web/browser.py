@@ -1,4 +1,4 @@
-"""Somebody who has the page open: a real Chromium or Firefox without a window, and a daemon that serves it."""
+"""A person at the page: a real Chromium or Firefox without a window, and a daemon that serves the page."""
 
 from __future__ import annotations
 
