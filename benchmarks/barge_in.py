@@ -4,6 +4,8 @@ On PulseAudio's null sinks, in real time, with the echo as loud as the reply is 
 canceller, recogniser and voice, and a scripted model that tells a story. Measured are missed barge-ins, the
 time to silence, and whether the history holds what was spoken and no more. Each story follows a short
 undisturbed exchange, in which the canceller adapts to the room.
+
+With `--backchannels` a listener says "mhm" or "right" instead, and what is counted are the stories that stop.
 """
 
 from __future__ import annotations
@@ -24,7 +26,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardware import describe
-from benchmarks.speech_test_set import SpeechCache, Utterance, recorded, spoken_by_espeak, trimmed
+from benchmarks.speech_test_set import (
+    ESPEAK_VOICES,
+    SpeechCache,
+    Utterance,
+    recorded,
+    say_by_espeak,
+    spoken_by_espeak,
+    trimmed,
+)
 from edgevox.audio.files import write_wav
 from edgevox.core.events import PlaybackStarted, SpeechStarted, TranscriptReady, TurnEnded
 from edgevox.core.files import user_folders
@@ -44,6 +54,8 @@ STORY = (
     "all would be well. So he spent his last coins on a pair of fine red boots, and the cat put them on and "
     "walked out into the world."
 )
+_BACKCHANNELS = ("Mm-hmm.", "Uh-huh.", "Right.", "Okay.", "Yeah.", "I see.", "Wow.", "Oh, nice.")
+_BACKCHANNEL_WORDS_PER_MINUTE = 170
 _GREETING = "Good morning. It is half past seven, and the sun is shining."
 _REPLY = "All right."
 _LATEST_S = 5.0
@@ -65,7 +77,9 @@ class BargeIn:
     """From the person's first audible sample to the event that tells of it, with the time that it takes to
     play a file; None where that came only after the reply had ended."""
     silent_s: float | None
-    """From that event to the last sample of the reply that is not silence, in the air."""
+    """From that event to the last sample of the reply that is not silence, in the air; before it is negative."""
+    quiet_s: float | None
+    """From the person's first audible sample to the same."""
     outcome: str
     heard: str
     is_history_true: bool
@@ -88,9 +102,11 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speech", type=Path, help="folder with home-commands/*.wav")
+    parser.add_argument("--backchannels", action="store_true", help="somebody listens, and says so")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), args.speech))
+    people = _listeners() if args.backchannels else _people(args.speech)
+    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), people))
     report = summary(rows)
     print(json.dumps(report, indent=1))
     if args.json:
@@ -110,6 +126,7 @@ def summary(rows: Sequence[BargeIn]) -> dict[str, object]:
         "history wrong": sum(not row.is_history_true for row in rows),
         "not silent within 150 ms": sum(each > _SILENT_WITHIN_S for each in silent),
         "silent after, ms": _spread_ms(silent),
+        "silent after the first sound, ms": _spread_ms(sorted(row.quiet_s for row in rows if row.quiet_s is not None)),
         "noticed after, ms": _spread_ms(noticed),
     }
 
@@ -125,12 +142,11 @@ def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-async def _interrupt(times: int, chance: random.Random, speech: Path | None) -> list[BargeIn]:
+async def _interrupt(times: int, chance: random.Random, people: Sequence[Utterance]) -> list[BargeIn]:
     store = open_store(user_folders())
     recogniser = WhisperEngine(store.path("whisper-base"), language="en", adapter=store.path("edgevox-hearing-base"))
     whisper = SupervisedEngine("stt", recogniser)
     piper = SupervisedEngine("tts", PiperEngine(store.path("piper-en_US-joe-medium")))
-    people = list(_people(speech))
     rows = []
     await asyncio.gather(whisper.start(), piper.start())
     try:
@@ -152,6 +168,15 @@ def _people(speech: Path | None) -> list[Utterance]:
     return spoken + real * (len(spoken) // len(real) if real else 0)
 
 
+def _listeners() -> list[Utterance]:
+    rate = _BACKCHANNEL_WORDS_PER_MINUTE
+    return [
+        Utterance(f"espeak {voice}", said, say_by_espeak(voice, rate, said))
+        for voice in ESPEAK_VOICES
+        for said in _BACKCHANNELS
+    ]
+
+
 async def barge_in(
     room: NullSinks, stt: SttService, synthesizer: TtsService, person: Utterance, moment_s: float, wav: Path
 ) -> BargeIn:
@@ -167,24 +192,30 @@ async def barge_in(
         await asyncio.sleep(moment_s)
         spoke_s = time.monotonic()
         speaking = asyncio.create_task(asyncio.to_thread(room.speak, wav))
-        silent_s = noticed_s = None
+        silent_s = noticed_s = quiet_s = None
         try:
             async with asyncio.timeout(_GIVE_UP_S):
                 await talk.until(TurnEnded)
                 if talk.of(SpeechStarted):
                     stopped_s = talk.of(SpeechStarted)[0].at_s
                     noticed_s, silent_s = stopped_s - spoke_s, talk.audible_until_s - stopped_s
+                    quiet_s = talk.audible_until_s - spoke_s
                 await talk.until(TurnEnded, 2)
         except TimeoutError:
             pass
         await speaking
         talk.pipeline.interrupt()
         await asyncio.gather(telling, return_exceptions=True)
-        return _told(talk, person, moment_s, noticed_s, silent_s)
+        return _told(talk, person, moment_s, noticed_s, silent_s, quiet_s)
 
 
 def _told(
-    talk: EchoConversation, person: Utterance, moment_s: float, noticed_s: float | None, silent_s: float | None
+    talk: EchoConversation,
+    person: Utterance,
+    moment_s: float,
+    noticed_s: float | None,
+    silent_s: float | None,
+    quiet_s: float | None,
 ) -> BargeIn:
     ends = [event for event in talk.events if isinstance(event, TurnEnded)]
     heard = [event.text for event in talk.events if isinstance(event, TranscriptReady)][1:]
@@ -196,6 +227,7 @@ def _told(
         moment_s=round(moment_s, 2),
         noticed_s=noticed_s,
         silent_s=silent_s,
+        quiet_s=quiet_s,
         outcome=ends[0].outcome if ends else "",
         heard=heard[0] if heard else "",
         is_history_true=STORY.startswith(told) and len(told) < len(STORY),

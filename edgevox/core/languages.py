@@ -56,6 +56,8 @@ class Phrases:
     """Allowed beside a yes, but not a yes alone: "merci" is often a no."""
     idioms: tuple[str, ...]
     """Phrases that contain a no or a yes, but are neither."""
+    backchannels: tuple[str, ...] = ()
+    """Said while listening; none of their words asks for anything. Hums ("mhm") need no entry."""
     command_polite: tuple[str, ...] = ()
     """Ignored in a built-in command."""
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)

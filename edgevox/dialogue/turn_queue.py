@@ -11,6 +11,7 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, SpeechDropped
 from edgevox.core.turn import Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
+from edgevox.dialogue.builtin_commands import is_backchannel
 from edgevox.dialogue.confirm import AnswerListener
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speculative import SpeculativeTranscript
@@ -99,6 +100,13 @@ class TurnQueue:
         else:
             self._aside = asyncio.create_task(self._run_command_in(audio, then))
 
+    def check_for_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
+        """Call `resume` after a built-in command, a backchannel ("mhm") or no words at all, else `interrupt`."""
+        if _is_running(self._aside):
+            interrupt()
+        else:
+            self._aside = asyncio.create_task(self._judge_backchannel(audio, resume, interrupt))
+
     async def until_idle(self) -> None:
         """Wait until no turn runs, or the running one waits for a spoken answer."""
         for task in (self._aside, self._reading, self._wake_check):
@@ -175,6 +183,13 @@ class TurnQueue:
             self._pipeline.act_on(await self._pipeline.transcribe_text(audio))
         finally:
             then()
+
+    async def _judge_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
+        text = await self._pipeline.transcribe_text(audio)
+        if not text or is_backchannel(text) or self._pipeline.act_on(text):
+            resume()
+        else:
+            interrupt()
 
 
 def _abandon(utterance: Utterance) -> None:

@@ -31,12 +31,16 @@ class NotedSpeaker(HeldSpeaker):
 
     holds: int = 1
     ducked: list[bool] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
     was_loud_again: asyncio.Event = field(default_factory=asyncio.Event)
 
     def duck(self, is_ducked: bool) -> None:
         self.ducked.append(is_ducked)
         if not is_ducked:
             self.was_loud_again.set()
+
+    def hold(self, is_held: bool) -> None:
+        self.held.append(is_held)
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
         if self.holds:
@@ -150,6 +154,29 @@ async def test_a_short_word_that_means_nothing_lets_the_reply_go_on() -> None:
     talk.speaker.may_end.set()
     await playing
     assert [record.outcome for record in stage.records] == ["answered"]
+
+
+async def test_a_backchannel_pauses_the_reply_and_it_goes_on() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)], aside_s=0.5)
+    talk = Talk(stage, ["tell me a story", "Mm-hmm, right."])
+    playing = asyncio.create_task(stage.play(talk.pipeline, BargeInDetector()))
+    async with asyncio.timeout(BOUND_S):
+        await talk.speaker.was_loud_again.wait()
+    assert talk.speaker.held == [True, False]
+    assert talk.speaker.is_sounding
+    talk.speaker.may_end.set()
+    await playing
+    assert [record.outcome for record in stage.records] == ["answered"]
+
+
+async def test_a_short_question_over_the_reply_stops_it_and_is_answered() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)], aside_s=0.5, turns=2)
+    talk = Talk(stage, ["tell me a story", "Why?", "Why?"])
+    await stage.play(talk.pipeline, BargeInDetector())
+    assert [(record.outcome, record.heard) for record in stage.records] == [
+        ("interrupted", "tell me a story"),
+        ("answered", "Why?"),
+    ]
 
 
 async def test_a_yes_over_the_question_opens_no_door() -> None:
