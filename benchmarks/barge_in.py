@@ -26,24 +26,17 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.hardware import describe
-from benchmarks.speech_test_set import (
-    ESPEAK_VOICES,
-    SpeechCache,
-    Utterance,
-    recorded,
-    say_by_espeak,
-    spoken_by_espeak,
-    trimmed,
-)
+from benchmarks.speech_test_set import SpeechCache, Utterance, recorded, spoken_by_espeak, trimmed
 from edgevox.audio.files import write_wav
 from edgevox.core.events import PlaybackStarted, SpeechStarted, TranscriptReady, TurnEnded
 from edgevox.core.files import user_folders
-from edgevox.core.turn import Turn
-from edgevox.core.types import Audio, SttService, TtsService
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import Audio, SttService, SynthesisRequest, TtsService
 from edgevox.engines import SupervisedEngine
 from edgevox.models import open_store
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import NullSinks
+from edgevox.tts.kokoro import KokoroEngine
 from edgevox.tts.piper import PiperEngine
 from tests.dialogue.echo_conversation import EchoConversation, echo_conversation, echo_sinks
 
@@ -55,11 +48,12 @@ STORY = (
     "walked out into the world."
 )
 _BACKCHANNELS = ("Mm-hmm.", "Uh-huh.", "Right.", "Okay.", "Yeah.", "I see.", "Wow.", "Oh, nice.")
-_BACKCHANNEL_WORDS_PER_MINUTE = 170
+_LISTENER_PITCHES_SEMITONES = (-6.0, -3.0, 0.0, 2.0)
 _GREETING = "Good morning. It is half past seven, and the sun is shining."
 _REPLY = "All right."
 _LATEST_S = 5.0
 _GIVE_UP_S = 20.0
+_GOES_ON_S = 6.0
 _PERSON_DBFS = -23.0
 _SILENT_WITHIN_S = 0.15
 _LEAST_LIKENESS = 0.6
@@ -106,7 +100,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     people = _listeners() if args.backchannels else _people(args.speech)
-    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), people))
+    give_up_s = _GOES_ON_S if args.backchannels else _GIVE_UP_S
+    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), people, give_up_s))
     report = summary(rows)
     print(json.dumps(report, indent=1))
     if args.json:
@@ -121,6 +116,7 @@ def summary(rows: Sequence[BargeIn]) -> dict[str, object]:
     return {
         "interruptions": len(rows),
         "not noticed": sum(not row.is_noticed for row in rows),
+        "stopped": sum(row.noticed_s is not None for row in rows),
         "noticed, nothing understood": sum(row.is_noticed and not row.is_heard for row in rows),
         "understood (letters alike by 0.6)": sum(row.likeness >= _LEAST_LIKENESS for row in rows),
         "history wrong": sum(not row.is_history_true for row in rows),
@@ -142,7 +138,7 @@ def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-async def _interrupt(times: int, chance: random.Random, people: Sequence[Utterance]) -> list[BargeIn]:
+async def _interrupt(times: int, chance: random.Random, people: Sequence[Utterance], give_up_s: float) -> list[BargeIn]:
     store = open_store(user_folders())
     recogniser = WhisperEngine(store.path("whisper-base"), language="en", adapter=store.path("edgevox-hearing-base"))
     whisper = SupervisedEngine("stt", recogniser)
@@ -153,7 +149,7 @@ async def _interrupt(times: int, chance: random.Random, people: Sequence[Utteran
         with echo_sinks() as room, tempfile.TemporaryDirectory() as folder:
             for number in range(times):
                 person, moment_s = chance.choice(people), chance.uniform(0.0, _LATEST_S)
-                row = await barge_in(room, whisper, piper, person, moment_s, Path(folder) / "person.wav")
+                row = await barge_in(room, whisper, piper, person, moment_s, Path(folder) / "person.wav", give_up_s)
                 rows.append(row)
                 print(f"{number + 1:3} {row}", flush=True)
     finally:
@@ -169,16 +165,26 @@ def _people(speech: Path | None) -> list[Utterance]:
 
 
 def _listeners() -> list[Utterance]:
-    rate = _BACKCHANNEL_WORDS_PER_MINUTE
-    return [
-        Utterance(f"espeak {voice}", said, say_by_espeak(voice, rate, said))
-        for voice in ESPEAK_VOICES
-        for said in _BACKCHANNELS
-    ]
+    """The default voice, lower and higher."""
+    path = open_store(user_folders()).path("hibari-en_US-heart")
+    listeners = []
+    for semitones in _LISTENER_PITCHES_SEMITONES:
+        engine = KokoroEngine(path, pitch_semitones=semitones)
+        engine.load()
+        for said in _BACKCHANNELS:
+            sound = Audio.joined(list(engine.run(SynthesisRequest(said), CancelFlag())))
+            listeners.append(Utterance(f"hibari {semitones:+.0f}", said, sound))
+    return listeners
 
 
 async def barge_in(
-    room: NullSinks, stt: SttService, synthesizer: TtsService, person: Utterance, moment_s: float, wav: Path
+    room: NullSinks,
+    stt: SttService,
+    synthesizer: TtsService,
+    person: Utterance,
+    moment_s: float,
+    wav: Path,
+    give_up_s: float = _GIVE_UP_S,
 ) -> BargeIn:
     """Let a person speak over the story."""
     sound = trimmed(person.audio)
@@ -194,7 +200,7 @@ async def barge_in(
         speaking = asyncio.create_task(asyncio.to_thread(room.speak, wav))
         silent_s = noticed_s = quiet_s = None
         try:
-            async with asyncio.timeout(_GIVE_UP_S):
+            async with asyncio.timeout(give_up_s):
                 await talk.until(TurnEnded)
                 if talk.of(SpeechStarted):
                     stopped_s = talk.of(SpeechStarted)[0].at_s

@@ -21,6 +21,8 @@ from edgevox.dialogue.speculative import SpeculativeTranscript
 LONGEST_ASIDE_S = 3.0
 # More utterances during one turn are not addressed to the assistant.
 _MOST_WAITING = 2
+# A hum is transcribed as some short word with a lower confidence than this.
+_CLEAR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class TurnQueue:
             self._aside = asyncio.create_task(self._run_command_in(audio, then))
 
     def check_for_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
-        """Call `resume` after a built-in command, a backchannel ("mhm") or no words at all, else `interrupt`."""
+        """Call `resume` after a built-in command, a backchannel ("mhm") or no clear words, else `interrupt`."""
         if _is_running(self._aside):
             interrupt()
         else:
@@ -185,8 +187,13 @@ class TurnQueue:
             then()
 
     async def _judge_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
-        text = await self._pipeline.transcribe_text(audio)
-        if not text or is_backchannel(text) or self._pipeline.act_on(text):
+        heard = await self._pipeline.transcribe_aside(audio)
+        if (
+            heard is None
+            or is_backchannel(heard.text)
+            or self._pipeline.act_on(heard.text)
+            or heard.confidence < _CLEAR
+        ):
             resume()
         else:
             interrupt()
