@@ -58,6 +58,8 @@ class Phrases:
     """Phrases that contain a no or a yes, but are neither."""
     backchannels: tuple[str, ...] = ()
     """Said while listening; none of their words asks for anything. Hums ("mhm") need no entry."""
+    interruptions: tuple[str, ...] = ()
+    """Single words that interrupt a reply, beside every no and every built-in command."""
     command_polite: tuple[str, ...] = ()
     """Ignored in a built-in command."""
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)

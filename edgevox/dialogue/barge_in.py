@@ -174,12 +174,15 @@ class BargeInDetector:
         return warmup_replay
 
     def check_replay(self, replayed: Sequence[ReplayedBlock]) -> bool:
-        """Whether the replay holds missed speech, which is then in `buffered`."""
+        """Whether the replay holds missed speech, which is then in `buffered`; the reply is to be held if it can be."""
         self._awaits_replay = False
         missed = _speech_in(replayed, self._aggressiveness)
         if not missed or self.is_suspected or self._is_own_echo():
             return False
         self._blocks.extendleft(reversed(missed))
+        if self._can_pause:
+            self.is_suspected = self.is_held = self._is_word_over = True
+            self._suspected_blocks = _BACKCHANNEL_BLOCKS
         return True
 
     def _speech_blocks(self, window: int) -> int:

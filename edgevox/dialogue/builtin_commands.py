@@ -56,9 +56,20 @@ def _backchannels() -> frozenset[str]:
     return frozenset(word for own in all_phrases().values() for phrase in own.backchannels for word in phrase.split())
 
 
+@cache
+def _interruptions() -> frozenset[str]:
+    return frozenset(word for own in all_phrases().values() for word in (*own.interruptions, *own.no))
+
+
 def is_backchannel(text: str) -> bool:
-    """Whether a whole utterance only tells that somebody listens: "mhm", "yeah, right", in any language."""
-    return all(word in _backchannels() or _HUM.fullmatch(word) for word in plain_words(text))
+    """Whether a short utterance only tells that somebody listens: "mhm", "yeah, right", in any language.
+
+    So does a single word that asks for nothing: STT hears "Mom" and "one" in hums.
+    """
+    words = plain_words(text)
+    if len(words) == 1 and words[0] not in _interruptions():
+        return True
+    return all(word in _backchannels() or _HUM.fullmatch(word) for word in words)
 
 
 def plain_words(text: str) -> list[str]:

@@ -157,11 +157,7 @@ class VoiceLoop:
             case "hold":
                 self._hold(is_held=True)
             case "word":
-                # The reply stays paused until the word is transcribed.
-                word = Audio.joined(barge_in.buffered())
-                self._turn_queue.check_for_backchannel(
-                    word, lambda: self._resume(barge_in), lambda: self._stop_for(barge_in)
-                )
+                self._judge_word(barge_in)
             case "stop":
                 self._give_floor(barge_in)
             case None:
@@ -172,8 +168,19 @@ class VoiceLoop:
         """Look for speech that was removed as echo before the canceller converged."""
         replayed = await asyncio.to_thread(warmup_replay.replay)
         is_same = barge_in is self._barge_in() and self._is_sounding and not self._has_floor
-        if barge_in.check_replay(replayed) and is_same and self.pipeline.confirmation.open is None:
+        if not barge_in.check_replay(replayed) or not is_same or self.pipeline.confirmation.open is not None:
+            return
+        if barge_in.is_held:
+            self._hold(is_held=True)
+            self._judge_word(barge_in)
+        else:
             self._give_floor(barge_in)
+
+    def _judge_word(self, barge_in: BargeInDetector) -> None:
+        """Keep the reply paused until what was said is transcribed."""
+        self._turn_queue.check_for_backchannel(
+            Audio.joined(barge_in.buffered()), lambda: self._resume(barge_in), lambda: self._stop_for(barge_in)
+        )
 
     def _resume(self, barge_in: BargeInDetector) -> None:
         if barge_in.is_held and not self._has_floor:

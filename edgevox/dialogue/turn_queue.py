@@ -188,12 +188,8 @@ class TurnQueue:
 
     async def _judge_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
         heard = await self._pipeline.transcribe_aside(audio)
-        if (
-            heard is None
-            or is_backchannel(heard.text)
-            or self._pipeline.act_on(heard.text)
-            or heard.confidence < _CLEAR
-        ):
+        is_command = heard is not None and self._pipeline.act_on(heard.text)
+        if heard is None or is_command or is_backchannel(heard.text) or heard.confidence < _CLEAR:
             resume()
         else:
             interrupt()
