@@ -40,6 +40,9 @@ class OnsetMeter:
     def duck(self, is_ducked: bool) -> None:
         """Nobody speaks over an answer here."""
 
+    def hold(self, is_held: bool) -> None:
+        """Nobody speaks over an answer here."""
+
 
 def leading_silence_s(audio: Audio) -> float:
     loud = np.flatnonzero(np.abs(audio.samples) > AUDIBLE)

@@ -4,6 +4,8 @@ On PulseAudio's null sinks, in real time, with the echo as loud as the reply is 
 canceller, recogniser and voice, and a scripted model that tells a story. Measured are missed barge-ins, the
 time to silence, and whether the history holds what was spoken and no more. Each story follows a short
 undisturbed exchange, in which the canceller adapts to the room.
+
+With `--backchannels` a listener says "mhm" or "right" instead, and what is counted are the stories that stop.
 """
 
 from __future__ import annotations
@@ -28,12 +30,13 @@ from benchmarks.speech_test_set import SpeechCache, Utterance, recorded, spoken_
 from edgevox.audio.files import write_wav
 from edgevox.core.events import PlaybackStarted, SpeechStarted, TranscriptReady, TurnEnded
 from edgevox.core.files import user_folders
-from edgevox.core.turn import Turn
-from edgevox.core.types import Audio, SttService, TtsService
+from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.types import Audio, SttService, SynthesisRequest, TtsService
 from edgevox.engines import SupervisedEngine
 from edgevox.models import open_store
 from edgevox.stt.whisper import WhisperEngine
 from edgevox.testing import NullSinks
+from edgevox.tts.kokoro import KokoroEngine
 from edgevox.tts.piper import PiperEngine
 from tests.dialogue.echo_conversation import EchoConversation, echo_conversation, echo_sinks
 
@@ -44,10 +47,13 @@ STORY = (
     "all would be well. So he spent his last coins on a pair of fine red boots, and the cat put them on and "
     "walked out into the world."
 )
+_BACKCHANNELS = ("Mm-hmm.", "Uh-huh.", "Right.", "Okay.", "Yeah.", "I see.", "Wow.", "Oh, nice.")
+_LISTENER_PITCHES_SEMITONES = (-6.0, -3.0, 0.0, 2.0)
 _GREETING = "Good morning. It is half past seven, and the sun is shining."
 _REPLY = "All right."
 _LATEST_S = 5.0
 _GIVE_UP_S = 20.0
+_GOES_ON_S = 6.0
 _PERSON_DBFS = -23.0
 _SILENT_WITHIN_S = 0.15
 _LEAST_LIKENESS = 0.6
@@ -65,7 +71,9 @@ class BargeIn:
     """From the person's first audible sample to the event that tells of it, with the time that it takes to
     play a file; None where that came only after the reply had ended."""
     silent_s: float | None
-    """From that event to the last sample of the reply that is not silence, in the air."""
+    """From that event to the last sample of the reply that is not silence, in the air; before it is negative."""
+    quiet_s: float | None
+    """From the person's first audible sample to the same."""
     outcome: str
     heard: str
     is_history_true: bool
@@ -88,9 +96,12 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speech", type=Path, help="folder with home-commands/*.wav")
+    parser.add_argument("--backchannels", action="store_true", help="somebody listens, and says so")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), args.speech))
+    people = _listeners() if args.backchannels else _people(args.speech)
+    give_up_s = _GOES_ON_S if args.backchannels else _GIVE_UP_S
+    rows = asyncio.run(_interrupt(args.times, random.Random(args.seed), people, give_up_s))
     report = summary(rows)
     print(json.dumps(report, indent=1))
     if args.json:
@@ -105,11 +116,13 @@ def summary(rows: Sequence[BargeIn]) -> dict[str, object]:
     return {
         "interruptions": len(rows),
         "not noticed": sum(not row.is_noticed for row in rows),
+        "stopped": sum(row.noticed_s is not None for row in rows),
         "noticed, nothing understood": sum(row.is_noticed and not row.is_heard for row in rows),
         "understood (letters alike by 0.6)": sum(row.likeness >= _LEAST_LIKENESS for row in rows),
         "history wrong": sum(not row.is_history_true for row in rows),
         "not silent within 150 ms": sum(each > _SILENT_WITHIN_S for each in silent),
         "silent after, ms": _spread_ms(silent),
+        "silent after the first sound, ms": _spread_ms(sorted(row.quiet_s for row in rows if row.quiet_s is not None)),
         "noticed after, ms": _spread_ms(noticed),
     }
 
@@ -125,19 +138,18 @@ def _spread_ms(seconds: Sequence[float]) -> dict[str, float]:
     }
 
 
-async def _interrupt(times: int, chance: random.Random, speech: Path | None) -> list[BargeIn]:
+async def _interrupt(times: int, chance: random.Random, people: Sequence[Utterance], give_up_s: float) -> list[BargeIn]:
     store = open_store(user_folders())
     recogniser = WhisperEngine(store.path("whisper-base"), language="en", adapter=store.path("edgevox-hearing-base"))
     whisper = SupervisedEngine("stt", recogniser)
     piper = SupervisedEngine("tts", PiperEngine(store.path("piper-en_US-joe-medium")))
-    people = list(_people(speech))
     rows = []
     await asyncio.gather(whisper.start(), piper.start())
     try:
         with echo_sinks() as room, tempfile.TemporaryDirectory() as folder:
             for number in range(times):
                 person, moment_s = chance.choice(people), chance.uniform(0.0, _LATEST_S)
-                row = await barge_in(room, whisper, piper, person, moment_s, Path(folder) / "person.wav")
+                row = await barge_in(room, whisper, piper, person, moment_s, Path(folder) / "person.wav", give_up_s)
                 rows.append(row)
                 print(f"{number + 1:3} {row}", flush=True)
     finally:
@@ -152,8 +164,27 @@ def _people(speech: Path | None) -> list[Utterance]:
     return spoken + real * (len(spoken) // len(real) if real else 0)
 
 
+def _listeners() -> list[Utterance]:
+    """The default voice, lower and higher."""
+    path = open_store(user_folders()).path("hibari-en_US-heart")
+    listeners = []
+    for semitones in _LISTENER_PITCHES_SEMITONES:
+        engine = KokoroEngine(path, pitch_semitones=semitones)
+        engine.load()
+        for said in _BACKCHANNELS:
+            sound = Audio.joined(list(engine.run(SynthesisRequest(said), CancelFlag())))
+            listeners.append(Utterance(f"hibari {semitones:+.0f}", said, sound))
+    return listeners
+
+
 async def barge_in(
-    room: NullSinks, stt: SttService, synthesizer: TtsService, person: Utterance, moment_s: float, wav: Path
+    room: NullSinks,
+    stt: SttService,
+    synthesizer: TtsService,
+    person: Utterance,
+    moment_s: float,
+    wav: Path,
+    give_up_s: float = _GIVE_UP_S,
 ) -> BargeIn:
     """Let a person speak over the story."""
     sound = trimmed(person.audio)
@@ -167,24 +198,30 @@ async def barge_in(
         await asyncio.sleep(moment_s)
         spoke_s = time.monotonic()
         speaking = asyncio.create_task(asyncio.to_thread(room.speak, wav))
-        silent_s = noticed_s = None
+        silent_s = noticed_s = quiet_s = None
         try:
-            async with asyncio.timeout(_GIVE_UP_S):
+            async with asyncio.timeout(give_up_s):
                 await talk.until(TurnEnded)
                 if talk.of(SpeechStarted):
                     stopped_s = talk.of(SpeechStarted)[0].at_s
                     noticed_s, silent_s = stopped_s - spoke_s, talk.audible_until_s - stopped_s
+                    quiet_s = talk.audible_until_s - spoke_s
                 await talk.until(TurnEnded, 2)
         except TimeoutError:
             pass
         await speaking
         talk.pipeline.interrupt()
         await asyncio.gather(telling, return_exceptions=True)
-        return _told(talk, person, moment_s, noticed_s, silent_s)
+        return _told(talk, person, moment_s, noticed_s, silent_s, quiet_s)
 
 
 def _told(
-    talk: EchoConversation, person: Utterance, moment_s: float, noticed_s: float | None, silent_s: float | None
+    talk: EchoConversation,
+    person: Utterance,
+    moment_s: float,
+    noticed_s: float | None,
+    silent_s: float | None,
+    quiet_s: float | None,
 ) -> BargeIn:
     ends = [event for event in talk.events if isinstance(event, TurnEnded)]
     heard = [event.text for event in talk.events if isinstance(event, TranscriptReady)][1:]
@@ -196,6 +233,7 @@ def _told(
         moment_s=round(moment_s, 2),
         noticed_s=noticed_s,
         silent_s=silent_s,
+        quiet_s=quiet_s,
         outcome=ends[0].outcome if ends else "",
         heard=heard[0] if heard else "",
         is_history_true=STORY.startswith(told) and len(told) < len(STORY),

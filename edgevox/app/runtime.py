@@ -236,7 +236,7 @@ class AssistantRuntime:
             pipeline,
             self.bus.publish,
             self.alarm_player(pipeline),
-            barge_in=BargeInSelector(duplex, self.settings.audio.vad_aggressiveness).now,
+            barge_in=BargeInSelector(duplex, self.settings.audio.vad_aggressiveness, can_pause=True).now,
             wake_state=wake_state,
         )
         if audio_source.live:

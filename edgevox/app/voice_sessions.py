@@ -27,8 +27,10 @@ from edgevox.tools.policy import LOCAL, Caller
 class BargeInSelector:
     """Selects the barge-in detector for the current duplex mode, which changes with the audio devices."""
 
-    def __init__(self, duplex: Callable[[], Duplex], aggressiveness: int) -> None:
+    def __init__(self, duplex: Callable[[], Duplex], aggressiveness: int, *, can_pause: bool) -> None:
+        """`can_pause` tells whether the loudspeaker can hold a reply."""
         self._duplex = duplex
+        self._can_pause = can_pause
         self._aggressiveness = aggressiveness
         self._of: Duplex = "half"
         self._last: dialogue.BargeInDetector | None = None
@@ -44,13 +46,14 @@ class BargeInSelector:
             case "half":
                 return None
             case "device":
-                return dialogue.BargeInDetector(aggressiveness=self._aggressiveness)
+                return dialogue.BargeInDetector(aggressiveness=self._aggressiveness, can_pause=self._can_pause)
             case EchoCanceller() as canceller:
                 return dialogue.BargeInDetector(
                     lambda: canceller.level,
                     self._aggressiveness,
                     lambda: canceller.warmup_replay,
                     canceller.is_own_echo,
+                    can_pause=self._can_pause,
                 )
             case _:
                 assert_never(duplex)
@@ -117,7 +120,7 @@ class VoiceSessionManager:
                 Endpointer(audio),
                 pipeline,
                 session.publish,
-                barge_in=BargeInSelector(session.duplex, audio.vad_aggressiveness).now,
+                barge_in=BargeInSelector(session.duplex, audio.vad_aggressiveness, can_pause=False).now,
                 wake_state=dialogue.WakeState(publish=session.publish),
             )
         finally:

@@ -174,6 +174,9 @@ class MemorySpeaker:
     def duck(self, is_ducked: bool) -> None:
         self.is_ducked = is_ducked
 
+    def hold(self, is_held: bool) -> None:
+        """Without effect: everything is played at once."""
+
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:

@@ -56,6 +56,10 @@ class Phrases:
     """Allowed beside a yes, but not a yes alone: "merci" is often a no."""
     idioms: tuple[str, ...]
     """Phrases that contain a no or a yes, but are neither."""
+    backchannels: tuple[str, ...] = ()
+    """Said while listening; none of their words asks for anything. Hums ("mhm") need no entry."""
+    interruptions: tuple[str, ...] = ()
+    """Single words that interrupt a reply, beside every no and every built-in command."""
     command_polite: tuple[str, ...] = ()
     """Ignored in a built-in command."""
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -17,13 +17,17 @@ from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES, VoiceActivityDetector
 from edgevox.core.languages import ENGLISH
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
-Verdict: TypeAlias = Literal["duck", "resume", "stop"]
+Verdict: TypeAlias = Literal["duck", "resume", "hold", "word", "stop"]
+"""`hold` makes the reply pause for a person; `stop` follows if they go on speaking, `word` if they do not."""
 
 # Speech blocks among the last five that duck the reply. A click has fewer.
 _DUCK_WINDOW, _DUCK_BLOCKS = 5, 4
 # Speech blocks, and pitched ones, in half a second that stop it: a cough is shorter and mostly unpitched.
 _STOP_WINDOW, _STOP_BLOCKS = 25, 11
 _STOP_PITCHED = 6
+# A paused reply is stopped by speech that is still going on so many blocks after its start: "mhm" and "right" are
+# over by then.
+_BACKCHANNEL_BLOCKS = 45
 # In an AEC warm-up replay: an echo alone has 7 blocks at most (220 replies), a short command 10.
 _MISSED_BLOCKS, _MISSED_PITCHED = 9, 5
 # Speech that began later than this passed a converged canceller: it was a cough.
@@ -66,8 +70,14 @@ class BargeInDetector:
         aggressiveness: int = 2,
         warmup_replay: Callable[[], AecWarmupReplay | None] = lambda: None,
         is_own_echo: Callable[[], bool] = lambda: False,
+        *,
+        can_pause: bool = True,
     ) -> None:
-        """`warmup_replay` returns that of the current reply; `is_own_echo` is checked before a reply is stopped."""
+        """`warmup_replay` returns that of the current reply; `is_own_echo` is checked before a reply is stopped.
+
+        A loudspeaker that cannot pause is stopped by the first word, a backchannel included.
+        """
+        self._can_pause = can_pause
         self._level = level
         self._warmup_replay = warmup_replay
         self._is_own_echo = is_own_echo
@@ -82,6 +92,10 @@ class BargeInDetector:
         self._quiet = 0
         self._suspected_pitched = 0
         self.is_suspected = False
+        self.is_held = False
+        """Whether the reply pauses for a person; the caller ends it with `release` or `reset`."""
+        self._suspected_blocks = 0
+        self._is_word_over = False
         self._has_requested_replay = self._awaits_replay = False
         warmup_replay = self._warmup_replay()
         self._previous_replay = warmup_replay if warmup_replay is not None and warmup_replay.has_begun else None
@@ -110,20 +124,40 @@ class BargeInDetector:
             if self._speech_blocks(_DUCK_WINDOW) < _DUCK_BLOCKS:
                 return None
             self.is_suspected = True
+            self._suspected_blocks = _DUCK_WINDOW
             self._suspected_pitched = sum(result.has_pitch for result in list(self._recent)[-_DUCK_WINDOW:])
             return "duck"
         self._suspected_pitched += has_pitch
-        if self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED):
-            if not self._is_own_echo():
+        self._suspected_blocks += 1
+        has_spoken = self._has_spoken(_STOP_BLOCKS, _STOP_PITCHED)
+        if self.is_held:
+            return self._judge_held(has_spoken=has_spoken)
+        if has_spoken:
+            if self._is_own_echo():
+                self.release()
+                return "resume"
+            if not self._can_pause:
                 return "stop"
-            self._recent.clear()
-            self._suspected_pitched = 0
-            self.is_suspected = False
-            return "resume"
+            self.is_held = True
+            return "hold"
         if self._quiet >= _QUIET_BLOCKS:
             self.is_suspected = False
             return "resume"
         return None
+
+    def _judge_held(self, *, has_spoken: bool) -> Verdict | None:
+        if has_spoken and self._suspected_blocks >= _BACKCHANNEL_BLOCKS:
+            return "stop"
+        if self._quiet < _QUIET_BLOCKS or self._is_word_over:
+            return None
+        self._is_word_over = True
+        return "word"
+
+    def release(self) -> None:
+        """Take what was heard so far as nothing: the reply goes on."""
+        self._recent.clear()
+        self._suspected_pitched = 0
+        self.is_suspected = self.is_held = self._is_word_over = False
 
     def request_replay(self) -> AecWarmupReplay | None:
         """The warm-up replay, once, when it is complete and no speech is suspected; pass its result to `check_replay`.
@@ -140,12 +174,15 @@ class BargeInDetector:
         return warmup_replay
 
     def check_replay(self, replayed: Sequence[ReplayedBlock]) -> bool:
-        """Whether the replay holds missed speech, which is then in `buffered`."""
+        """Whether the replay holds missed speech, which is then in `buffered`; the reply is to be held if it can be."""
         self._awaits_replay = False
         missed = _speech_in(replayed, self._aggressiveness)
         if not missed or self.is_suspected or self._is_own_echo():
             return False
         self._blocks.extendleft(reversed(missed))
+        if self._can_pause:
+            self.is_suspected = self.is_held = self._is_word_over = True
+            self._suspected_blocks = _BACKCHANNEL_BLOCKS
         return True
 
     def _speech_blocks(self, window: int) -> int:

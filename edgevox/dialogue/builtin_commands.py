@@ -15,6 +15,8 @@ BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "fast
 # Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
 _MOST_EXAMPLES = 3
+# As STT writes hums and laughter: "mm-hmm", "uh-huh", "hahaha", "ooh".
+_HUM = re.compile(r"m*h*m+|h+m+|u+h+|h+u+h+|a+h+|o+h+|(?:h[ae])+h?|e+h+")
 VOLUME, SPEED = "tts.volume_db", "tts.speed"
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
@@ -47,6 +49,27 @@ def parse_builtin_command(text: str, *, is_busy: bool = False) -> BuiltinCommand
     if is_busy and plain in _CANCEL_WHILE_BUSY:
         return "cancel"
     return _commands().get(plain)
+
+
+@cache
+def _backchannels() -> frozenset[str]:
+    return frozenset(word for own in all_phrases().values() for phrase in own.backchannels for word in phrase.split())
+
+
+@cache
+def _interruptions() -> frozenset[str]:
+    return frozenset(word for own in all_phrases().values() for word in (*own.interruptions, *own.no))
+
+
+def is_backchannel(text: str) -> bool:
+    """Whether a short utterance only tells that somebody listens: "mhm", "yeah, right", in any language.
+
+    So does a single word that asks for nothing: STT hears "Mom" and "one" in hums.
+    """
+    words = plain_words(text)
+    if len(words) == 1 and words[0] not in _interruptions():
+        return True
+    return all(word in _backchannels() or _HUM.fullmatch(word) for word in words)
 
 
 def plain_words(text: str) -> list[str]:

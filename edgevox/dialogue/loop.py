@@ -154,6 +154,10 @@ class VoiceLoop:
                 self._turn_queue.check_for_command(word, lambda: self._duck(is_ducked=False))
             case "resume":
                 self._duck(is_ducked=False)
+            case "hold":
+                self._hold(is_held=True)
+            case "word":
+                self._judge_word(barge_in)
             case "stop":
                 self._give_floor(barge_in)
             case None:
@@ -164,7 +168,28 @@ class VoiceLoop:
         """Look for speech that was removed as echo before the canceller converged."""
         replayed = await asyncio.to_thread(warmup_replay.replay)
         is_same = barge_in is self._barge_in() and self._is_sounding and not self._has_floor
-        if barge_in.check_replay(replayed) and is_same and self.pipeline.confirmation.open is None:
+        if not barge_in.check_replay(replayed) or not is_same or self.pipeline.confirmation.open is not None:
+            return
+        if barge_in.is_held:
+            self._hold(is_held=True)
+            self._judge_word(barge_in)
+        else:
+            self._give_floor(barge_in)
+
+    def _judge_word(self, barge_in: BargeInDetector) -> None:
+        """Keep the reply paused until what was said is transcribed."""
+        self._turn_queue.check_for_backchannel(
+            Audio.joined(barge_in.buffered()), lambda: self._resume(barge_in), lambda: self._stop_for(barge_in)
+        )
+
+    def _resume(self, barge_in: BargeInDetector) -> None:
+        if barge_in.is_held and not self._has_floor:
+            barge_in.release()
+            self._hold(is_held=False)
+            self._duck(is_ducked=False)
+
+    def _stop_for(self, barge_in: BargeInDetector) -> None:
+        if barge_in.is_held and not self._has_floor:
             self._give_floor(barge_in)
 
     def _give_floor(self, barge_in: BargeInDetector) -> None:
@@ -185,6 +210,10 @@ class VoiceLoop:
     def _duck(self, *, is_ducked: bool) -> None:
         if self.pipeline.speech_output is not None:
             self.pipeline.speech_output.duck(is_ducked)
+
+    def _hold(self, *, is_held: bool) -> None:
+        if self.pipeline.speech_output is not None:
+            self.pipeline.speech_output.hold(is_held)
 
     def _end_speech(self) -> None:
         """Cut the utterance that is being spoken when playback begins."""

@@ -169,13 +169,17 @@ class Pipeline:
 
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
         """Transcribe speech outside a turn; "" if it cannot be transcribed."""
-        assert self._transcriber is not None
         transcript = await speculative.transcript() if speculative else None
+        transcript = transcript or await self.transcribe_aside(audio)
+        return transcript.text if transcript else ""
+
+    async def transcribe_aside(self, audio: Audio) -> Transcript | None:
+        """Transcribe speech outside a turn; None if it cannot be transcribed."""
+        assert self._transcriber is not None
         try:
-            transcript = transcript or await self._transcriber.transcribe(audio, CancelFlag())
+            return await self._transcriber.transcribe(audio, CancelFlag())
         except EdgevoxError:
-            return ""  # the next turn reports the error
-        return transcript.text
+            return None  # the next turn reports the error
 
     def transcribe_speculatively(
         self, audio: Audio, on_ready: Callable[[], None] = lambda: None

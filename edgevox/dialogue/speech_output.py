@@ -160,6 +160,9 @@ class SpeechOutput:
     def duck(self, is_ducked: bool) -> None:
         self._loudspeaker.duck(is_ducked)
 
+    def hold(self, is_held: bool) -> None:
+        self._loudspeaker.hold(is_held)
+
     @property
     def is_in_passage(self) -> bool:
         """Whether the device is open, so that an interjection plays at once."""

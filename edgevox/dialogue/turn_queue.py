@@ -11,6 +11,7 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, SpeechDropped
 from edgevox.core.turn import Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
+from edgevox.dialogue.builtin_commands import is_backchannel
 from edgevox.dialogue.confirm import AnswerListener
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speculative import SpeculativeTranscript
@@ -20,6 +21,8 @@ from edgevox.dialogue.speculative import SpeculativeTranscript
 LONGEST_ASIDE_S = 3.0
 # More utterances during one turn are not addressed to the assistant.
 _MOST_WAITING = 2
+# A hum is transcribed as some short word with a lower confidence than this.
+_CLEAR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,13 @@ class TurnQueue:
         else:
             self._aside = asyncio.create_task(self._run_command_in(audio, then))
 
+    def check_for_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
+        """Call `resume` after a built-in command, a backchannel ("mhm") or no clear words, else `interrupt`."""
+        if _is_running(self._aside):
+            interrupt()
+        else:
+            self._aside = asyncio.create_task(self._judge_backchannel(audio, resume, interrupt))
+
     async def until_idle(self) -> None:
         """Wait until no turn runs, or the running one waits for a spoken answer."""
         for task in (self._aside, self._reading, self._wake_check):
@@ -175,6 +185,14 @@ class TurnQueue:
             self._pipeline.act_on(await self._pipeline.transcribe_text(audio))
         finally:
             then()
+
+    async def _judge_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
+        heard = await self._pipeline.transcribe_aside(audio)
+        is_command = heard is not None and self._pipeline.act_on(heard.text)
+        if heard is None or is_command or is_backchannel(heard.text) or heard.confidence < _CLEAR:
+            resume()
+        else:
+            interrupt()
 
 
 def _abandon(utterance: Utterance) -> None:

@@ -68,6 +68,8 @@ class MadeUpSpeaker:
     def duck(self, is_ducked: bool) -> None:
         self.is_ducked = is_ducked
 
+    def hold(self, is_held: bool) -> None: ...
+
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
         if self._fails_after == 0:
             raise DeviceUnavailable("no such device")

@@ -105,25 +105,30 @@ async def test_a_cancel_is_soon_silent_and_no_click(room: NullSinks, tmp_path: P
     assert np.max(np.abs(np.diff(end))) < 0.1
 
 
-async def test_what_is_ducked_is_quieter_for_as_long_as_it_lasts(room: NullSinks, tmp_path: Path) -> None:
+async def test_what_is_ducked_is_quieter_and_what_is_held_goes_on_where_it_was(room: NullSinks, tmp_path: Path) -> None:
     speaker = Speaker()
 
     def started() -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(0.5, speaker.duck, True)
+        loop.call_later(1.1, speaker.hold, True)
+        loop.call_later(1.7, speaker.hold, False)
         loop.call_later(1.8, speaker.duck, False)
 
     with room.record(tmp_path / "heard.wav"):
         async with asyncio.timeout(BOUND_S):
             await speaker.play(pieces(tone(3.2), RATE_HZ, 5), CancelFlag(), started)
+            played_s = speaker.heard_s
             speaker.duck(True)  # nothing is played any more
             await play(speaker, pieces(tone(0.2), RATE_HZ, 1))
     recording = read_audio(tmp_path / "heard.wav", RATE_HZ)
     first = heard(recording).start
     loudness = [
-        float(np.max(np.abs(recording.samples[first + round(at_s * RATE_HZ) :][:2000]))) for at_s in (0.2, 1.3, 2.8)
+        float(np.max(np.abs(recording.samples[first + round(at_s * RATE_HZ) :][:2000])))
+        for at_s in (0.2, 0.9, 1.5, 3.3)
     ]
-    assert loudness == pytest.approx([0.5, 0.5 * 10 ** (-15 / 20), 0.5], abs=0.05)
+    assert loudness == pytest.approx([0.5, 0.5 * 10 ** (-15 / 20), 0.0, 0.5], abs=0.05)
+    assert played_s == pytest.approx(3.2, abs=0.1)
     assert float(np.max(np.abs(recording.samples[-round(0.4 * RATE_HZ) :]))) == pytest.approx(0.5, abs=0.05)
 
 

@@ -149,6 +149,8 @@ class Unducked:
 
     def duck(self, is_ducked: bool) -> None: ...
 
+    def hold(self, is_held: bool) -> None: ...
+
 
 @dataclass
 class HeldSpeaker(Unducked):

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
@@ -15,6 +16,7 @@ from edgevox.core.events import Event, PlaybackStarted, SpeechStarted, Transcrip
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue import BargeInDetector, BuiltinCommands, Pipeline, Synthesizer, Transcriber, WakeState
+from edgevox.dialogue.builtin_commands import is_backchannel
 from edgevox.testing import ScriptedModel, ToneSynthesizer
 from tests.audio.echo_room import BLOCK, Late
 from tests.dialogue.sounds import silent, voiced
@@ -31,12 +33,16 @@ class NotedSpeaker(HeldSpeaker):
 
     holds: int = 1
     ducked: list[bool] = field(default_factory=list)
+    held: list[bool] = field(default_factory=list)
     was_loud_again: asyncio.Event = field(default_factory=asyncio.Event)
 
     def duck(self, is_ducked: bool) -> None:
         self.ducked.append(is_ducked)
         if not is_ducked:
             self.was_loud_again.set()
+
+    def hold(self, is_held: bool) -> None:
+        self.held.append(is_held)
 
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
         if self.holds:
@@ -152,6 +158,38 @@ async def test_a_short_word_that_means_nothing_lets_the_reply_go_on() -> None:
     assert [record.outcome for record in stage.records] == ["answered"]
 
 
+async def test_a_backchannel_pauses_the_reply_and_it_goes_on() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)], aside_s=0.5)
+    talk = Talk(stage, ["tell me a story", "Mm-hmm, right."])
+    playing = asyncio.create_task(stage.play(talk.pipeline, BargeInDetector()))
+    async with asyncio.timeout(BOUND_S):
+        await talk.speaker.was_loud_again.wait()
+    assert talk.speaker.held == [True, False]
+    assert talk.speaker.is_sounding
+    talk.speaker.may_end.set()
+    await playing
+    assert [record.outcome for record in stage.records] == ["answered"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("Mm-hmm.", True), ("Yeah, right.", True), ("Hahaha!", True), ("One.", True), ("Ach so.", True), ("", True),
+     ("Why?", False), ("No.", False), ("Turn it off.", False), ("Right, turn it off.", False), ("Warte!", False)],
+)  # fmt: skip
+def test_a_backchannel_asks_for_nothing(text: str, is_one: bool) -> None:
+    assert is_backchannel(text) is is_one
+
+
+async def test_a_short_question_over_the_reply_stops_it_and_is_answered() -> None:
+    stage = Stage(cues=[after(PlaybackStarted)], aside_s=0.5, turns=2)
+    talk = Talk(stage, ["tell me a story", "Why?", "Why?"])
+    await stage.play(talk.pipeline, BargeInDetector())
+    assert [(record.outcome, record.heard) for record in stage.records] == [
+        ("interrupted", "tell me a story"),
+        ("answered", "Why?"),
+    ]
+
+
 async def test_a_yes_over_the_question_opens_no_door() -> None:
     speaker = HeldSpeaker()
     stage = Stage(cues=[after(PlaybackStarted)], aside_s=1.2)
@@ -193,7 +231,7 @@ class MissedPerson(AecWarmupReplay):
 
 async def test_whoever_was_missed_when_the_reply_began_stops_it_late() -> None:
     stage = Stage(turns=2)
-    talk = Talk(stage, ["tell me a story", "is the door locked"])
+    talk = Talk(stage, ["tell me a story", "is the door locked", "is the door locked"])
     missed = MissedPerson(Late)
     await stage.play(talk.pipeline, BargeInDetector(warmup_replay=lambda: missed))
     assert [(record.outcome, record.heard) for record in stage.records] == [

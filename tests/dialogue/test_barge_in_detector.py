@@ -74,6 +74,24 @@ def test_a_cough_ducks_the_reply_and_does_not_stop_it(duration_s: float) -> None
     assert decided[-1:] == ["resume"]
 
 
+def test_a_short_word_pauses_the_reply_and_only_who_goes_on_speaking_stops_it() -> None:
+    word = talking(1.5, 3)[: round(0.5 * SAMPLE_RATE_HZ)]
+    barge_in = BargeInDetector()
+    assert [verdict for _, verdict in verdicts(np.concatenate([room(1.0), word, room(1.0)]), barge_in)] == [
+        "duck",
+        "hold",
+        "word",
+    ]
+    barge_in.release()
+    assert [verdict for _, verdict in verdicts(talking(1.5, 3), barge_in)] == ["duck", "hold", "stop"]
+
+
+def test_a_loudspeaker_that_cannot_pause_is_stopped_by_a_word() -> None:
+    word = talking(1.5, 3)[: round(0.5 * SAMPLE_RATE_HZ)]
+    sound = np.concatenate([room(1.0), word, room(0.2)])
+    assert verdicts(sound, BargeInDetector(can_pause=False))[-1][1] == "stop"
+
+
 def test_a_click_does_not_duck_the_reply() -> None:
     clicks = [np.concatenate([room(0.7), click()]) for _ in range(5)]
     assert verdicts(np.concatenate([*clicks, room(1.0)])) == []

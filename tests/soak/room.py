@@ -140,6 +140,8 @@ class _Speaker:
 
     def duck(self, is_ducked: bool) -> None: ...
 
+    def hold(self, is_held: bool) -> None: ...
+
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None]) -> None:
         self.heard_s = 0.0
         async for chunk in chunks:

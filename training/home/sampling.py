@@ -28,6 +28,7 @@ from training.home.commands import (
     one_breath,
     set_values,
     several,
+    shared_words,
     short_commands,
     switching,
     timers,
@@ -88,7 +89,7 @@ _SEVERAL_BUILDERS = (*several.BUILDERS, *everyday.SEVERAL_BUILDERS)
 _SEVERAL = [builder for _, builder in _SEVERAL_BUILDERS]
 _SEVERAL_WEIGHTS = list(itertools.accumulate(weight for weight, _ in _SEVERAL_BUILDERS))
 _BREATHS = {
-    has_others: (*one_breath.BUILDERS, *(() if has_others else one_breath.ALONE_BUILDERS))
+    has_others: (*one_breath.BUILDERS, *shared_words.BUILDERS, *(() if has_others else one_breath.ALONE_BUILDERS))
     for has_others in (False, True)
 }
 _BREATH_SHARE = 0.5

@@ -257,6 +257,10 @@ class AudioDeviceManager:
         if self._sounding is not None:
             self._sounding.duck(is_ducked)
 
+    def hold(self, is_held: bool) -> None:
+        if self._sounding is not None:
+            self._sounding.hold(is_held)
+
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play on the current loudspeaker. Raises DeviceUnavailable if none comes back in time."""
         is_begun = False

@@ -64,6 +64,7 @@ class Playback:
         self._is_complete = False
         self._is_cancelled = False
         self._is_ducked = False
+        self._is_held = False
         self._gain = 1.0
         self._heard_by_frames = 0
         self._given_frames = 0
@@ -76,6 +77,10 @@ class Playback:
 
     def duck(self, is_ducked: bool) -> None:
         self._is_ducked = is_ducked
+
+    def hold(self, is_held: bool) -> None:
+        """Fall silent and keep the rest, or go on with it."""
+        self._is_held = is_held
 
     async def feed(self, chunks: AsyncIterator[Audio]) -> None:
         """Consume the chunks at playback speed."""
@@ -103,7 +108,9 @@ class Playback:
         is_complete = self._is_complete
         if self._is_cancelled and not self._has_begun:
             self._gain = 0.0
-        is_silent = not self._gain or not (self._has_begun or self._ring.available)
+        is_cut = self._is_cancelled and not self._gain
+        is_paused = self._is_held and not self._gain
+        is_silent = is_cut or is_paused or not (self._has_begun or self._ring.available)
         silence = frames if is_silent else max(0, min(frames, self._lead_in_left))
         self._lead_in_left -= silence
         outdata[:silence] = 0.0
@@ -121,12 +128,12 @@ class Playback:
             self._given_frames += count
             self._given_until_s = heard_at_s + (silence + count) / self._rate_hz
             self._sounded(delay_s)
-        if not self._gain:
+        if self._is_cancelled and not self._gain:
             self._loop.call_soon_threadsafe(self._over_when_heard)
         elif is_complete and not self._ring.available:
             if self.taken_frames - frames >= self._heard_by_frames:
                 self._loop.call_soon_threadsafe(self.is_over.set)
-        elif self._has_begun:
+        elif self._has_begun and not is_paused:
             was_starving, self._is_starving = self._is_starving, count < len(mono)
             self.underruns += status.output_underflow or (self._is_starving and not was_starving)
         if self._wants_room and self._ring.room >= self._ring.capacity // 2:
@@ -134,7 +141,7 @@ class Playback:
             self._loop.call_soon_threadsafe(self._has_room.set)
 
     def _fade(self, samples: NDArray[np.float32]) -> None:
-        if self._is_cancelled:
+        if self._is_cancelled or self._is_held:
             wanted, per_s = 0.0, 1 / _FADE_S
         elif self._is_ducked:
             wanted, per_s = _DUCKED, (1 - _DUCKED) / _DUCK_S
@@ -214,6 +221,10 @@ class Speaker:
         if self._playback is not None:
             self._playback.duck(is_ducked)
 
+    def hold(self, is_held: bool) -> None:
+        if self._playback is not None:
+            self._playback.hold(is_held)
+
     async def play(self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: OnStart = lambda: None) -> None:
         """Play chunks as they come; returns when the last sample was played or `cancel` is set.
 
@@ -262,6 +273,9 @@ class Loudspeaker(Protocol):
 
     def duck(self, is_ducked: bool) -> None:
         """Attenuate the current playback or restore its volume; ends with `play`."""
+
+    def hold(self, is_held: bool) -> None:
+        """Pause the current playback or go on with it, where the device can; ends with `play`."""
 
     @property
     def heard_s(self) -> float:

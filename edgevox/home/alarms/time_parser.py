@@ -37,7 +37,8 @@ _PLURAL_PARTS: dict[str, Part] = {
     "mornings": "morning", "afternoons": "afternoon", "evenings": "evening", "nights": "night",
 }  # fmt: skip
 _SUN_EVENTS: dict[str, SunEvent] = {"sunset": "sunset", "sunrise": "sunrise", "dawn": "dawn", "dusk": "dusk"}
-_FILLERS = ("at", "on", "for", "the", "by", "around", "about", "of", "sharp", "exactly", "please", "from")
+_FILLERS = ("at", "on", "for", "the", "by", "of", "sharp", "please", "from", "or so", "or thereabouts", "ish")
+_APPROXIMATELY = ("about", "around", "roughly", "approximately", "maybe", "like", "say", "exactly", "just", "another")
 _MAX_CHARS = 120
 _FURTHEST_S = 730 * DAY_S
 _MOST_MONTHS = 24
@@ -91,7 +92,7 @@ class _Reader:
             self._take_half,
         )
         while self._words:
-            if not any(self._tried(rule) for rule in rules) and not self._words.take(*_FILLERS):
+            if not any(self._tried(rule) for rule in rules) and not self._words.take(*_FILLERS, *_APPROXIMATELY):
                 raise self._unknown()
         return self._whole()
 
@@ -261,7 +262,9 @@ class _Reader:
         return bool(name)
 
     def _take_length(self) -> bool:
-        self._words.take("in", "within")
+        self._words.take("in", "within", "after")
+        while self._words.take(*_APPROXIMATELY):
+            pass
         length = take_length(self._words)
         if length is None:
             return False

@@ -18,8 +18,10 @@ from edgevox.home.entities import HomeError
 from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 
 _TIME_STARTS = word_set("in at on for after by tomorrow tonight today this next every each daily weekdays later")
+# "Night light down to five" and "morning, open the curtains" begin with no time.
 _LEADING_STARTS = _TIME_STARTS | {
-    form for day in (*WEEKDAYS, "morning", "evening", "night") for form in (day.casefold(), f"{day.casefold()}s")
+    *(form for day in WEEKDAYS for form in (day.casefold(), f"{day.casefold()}s")),
+    *("mornings", "evenings", "nights"),
 }
 _MIDDLE_STARTS = word_set("in at after tomorrow tonight every each")
 # What follows a time in the middle of a command.

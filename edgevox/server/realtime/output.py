@@ -215,6 +215,9 @@ class RealtimeLoudspeaker:
     def duck(self, is_ducked: bool) -> None:
         """Without effect: the API has no such event."""
 
+    def hold(self, is_held: bool) -> None:
+        """Without effect, likewise."""
+
     def skip(self) -> None:
         """Take everything that was sent as played: the client goes on with something else."""
         if self._playback is not None:

@@ -169,6 +169,9 @@ class StreamedLoudspeaker:
     def duck(self, is_ducked: bool) -> None:
         """Without effect: there is no barge-in."""
 
+    def hold(self, is_held: bool) -> None:
+        """Without effect, likewise."""
+
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:

@@ -199,6 +199,9 @@ class WebSocketLoudspeaker:
         if self._passage is not None and self._passage.is_begun:
             self._send_frame("audio_duck", is_ducked=is_ducked)
 
+    def hold(self, is_held: bool) -> None:
+        """Without effect: the client already has the audio."""
+
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:

@@ -40,6 +40,11 @@ def test_a_value_for_a_while_is_a_command_with_a_length() -> None:
     assert (clauses.command, clauses.for_s) == ("set heating to 23", 7200)
 
 
+@pytest.mark.parametrize("text", ["night light down to five percent", "morning, please open the curtains"])
+def test_a_greeting_or_a_name_is_no_time(text: str) -> None:
+    assert parse_clauses(text, NOW).is_plain
+
+
 @pytest.mark.parametrize("text", ["turn the lamp on at some point", "in a bit could you turn off the lamp"])
 def test_a_vague_time_is_asked_about(text: str) -> None:
     assert "time of day" in parse_clauses(text, NOW).problem

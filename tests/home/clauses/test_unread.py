@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.home.clauses.unread import unread_limit, wrong_direction
+from edgevox.home.clauses.direction import wrong_direction
+from edgevox.home.clauses.unread import unread_limit
 from edgevox.home.grammar import tool_call
 from tests.home.conftest import Bench
 from tests.home.rules.test_rules import Talk
