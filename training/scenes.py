@@ -28,6 +28,7 @@ from dataclasses import replace
 from training import no_call
 from training.asr_noise import simulate_asr
 from training.held_out import is_held_out
+from training.home.commands import phrasebook
 from training.home.commands.everyday import addressed, elsewhere
 from training.home.dialogues import (
     clarification,
@@ -74,6 +75,7 @@ _MIX = {
     "result": 4.0, "repair": 1.6, "mention": 3.0, "aside": 6.5,
     "half": 12.0, "overheard": 10.5, "others_talk": 7.5,
     "elsewhere": 2.5,
+    "phrasebook": 45.0, "phrasebook_remark": 15.0,
 }  # fmt: skip
 
 
@@ -180,6 +182,12 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
             )
         case "overheard":
             return _not_for_it(stage, kind, overheard(stage.speaker()))
+        case "phrasebook":
+            made = phrasebook.phrase(stage.speaker, stage.home_tools)
+            return None if made is None else single_turn(stage.rng, made, kind)
+        case "phrasebook_remark":
+            spoken = phrasebook.remark(stage.speaker(), has_others=bool(stage.others), offers_all=stage.offers_all)
+            return _not_for_it(stage, kind, spoken)
         case "others_talk":
             return _not_for_it(stage, kind, talk_of_others(stage.speaker(), other_tools=bool(stage.others)))
         case _:
