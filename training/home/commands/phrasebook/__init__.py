@@ -195,13 +195,18 @@ def _fill(speaker: Speaker, entry: Entry, text: str) -> dict[str, Filled] | None
         for _ in range(_TRIES):
             one = SLOTS[base_name(name)](speaker)
             taken = [other for key, other in filled.items() if base_name(key) == base_name(name)]
-            clashes = any(one.text == other.text or one.bare in other.bare or other.bare in one.bare for other in taken)
+            clashes = any(_is_alike(one, other) for other in taken)
             if not clashes and not (indoors and base_name(name) == "area" and OUTDOOR.search(one.bare)):
                 filled[name] = one
                 break
         else:
             return None
     return filled
+
+
+def _is_alike(one: Filled, other: Filled) -> bool:
+    """True where the two could be taken for each other."""
+    return one.bare in other.bare or other.bare in one.bare or (bool(one.slots) and one.slots == other.slots)
 
 
 def _place_slot(name: str) -> str:
