@@ -37,6 +37,14 @@ def test_every_line_is_said_and_its_calls_are_valid_and_repeat_its_words(has_hom
                 assert slot in FIXED or not isinstance(value, str) or value in made.text, (entry.source, made)
 
 
+def test_nothing_is_switched_by_its_place_alone() -> None:
+    entries = [entry for entry in load_phrasebook() if "turn_o" in str(entry.calls)]
+    for entry in entries:
+        made = say(_speaker(f"{entry.source} placed", has_home=True), entry)
+        for call in made.calls if made else ():
+            assert call.tool not in ("turn_on", "turn_off") or {"name", "domain"} & call.arguments.keys(), made
+
+
 def test_no_line_stands_there_twice() -> None:
     written = Counter(str(entry.pattern.parts) for entry in load_phrasebook())
     assert [text for text, times in written.items() if times > 1] == []

@@ -63,6 +63,7 @@ _FREE = frozenset(
 _NEEDS = {"vacuum": "vacuum", "lawn_mower": "lawn_mower"}  # by what a tool's name begins with
 _TRIES = 30
 _LOOSE_ENDS = re.compile(r" {2,}")
+_ANOTHER = re.compile(r"\banother an? ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def say(speaker: Speaker, entry: Entry) -> Request | None:
         filled["later"] = Filled(later[1], value=later[1])
         text = text.replace(later[0], later[1])
     calls = tuple(_call(call, filled) for call in entry.calls)
-    return Request(entry.pattern.form, _LOOSE_ENDS.sub(" ", text), calls)
+    return Request(entry.pattern.form, _ANOTHER.sub("another ", _LOOSE_ENDS.sub(" ", text)), calls)
 
 
 class _KeptPlaces(dict[str, str]):

@@ -92,7 +92,10 @@ def _switch(speaker: Speaker) -> Filled:
 
 
 def _player(speaker: Speaker) -> Filled:
-    return _with_determiner(media.player(speaker, apart=0.05))
+    target = media.player(speaker, apart=0.05)
+    if "name" not in target.slots:  # by its place: what is switched there is said with its domain
+        return Filled(target.text, {**target.slots, "domain": "media_player"}, None, target.is_plural, agrees=True)
+    return _with_determiner(target)
 
 
 def _robot(domain: str) -> Callable[[Speaker], Filled]:
