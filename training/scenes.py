@@ -1,11 +1,10 @@
 """The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
 Shares among the dialogues (`python -m training.scenes --count 250 --shares --seed 3` counts them): single home
-commands 32 %, several commands in one breath 9 %, the phrasebook's commands 14 % and remarks 5 %, other tools 15 %, half
-sentences and talk of others 7 % (more with the public corpora), refusals 5 %, questions back 1 %, ordinary talk 2 %,
-asides about tools 2 %, follow-ups and histories 4 %, results in words 3 %, failures, mentions and times elsewhere 1 %
-each. A sixth of the home commands is said with fillers, repeated words or
-lost articles (`disfluency.py`).
+commands 32 %, several commands in one breath 9 %, the phrasebook's commands 14 % and remarks 5 %, other tools 15 %,
+half sentences and talk of others 7 % (more with the public corpora), refusals 5 %, questions back 1 %, ordinary talk
+2 %, asides about tools 2 %, follow-ups and histories 4 %, results in words 3 %, failures, mentions and times elsewhere
+1 % each. A sixth of the home commands is said with fillers, repeated words or lost articles (`disfluency.py`).
 
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools

@@ -48,7 +48,9 @@ _ANSWERS = {
 }  # fmt: skip
 _SERVED_BY_OTHERS = frozenset({"unknown", "cannot"})
 _ASKED_BACK = frozenset({"cold", "hot"})
-_TIMES = {"several.txt": 2, "corrections.txt": 2}  # how often a line counts
+# How often a line counts; plain orders are few among many wordings, and most of what is said.
+_TIMES = {"several.txt": 2, "corrections.txt": 2}
+_ORDER_TIMES = 4
 _CALL = re.compile(r"(\w+)\(([^)]*)\)")
 _PLACE = re.compile(r"\{(\w+)(-?)\}")
 _LATER = re.compile(r"<(.+?)>")
@@ -147,7 +149,7 @@ def _with_calls() -> tuple[Entry, ...]:
         entry
         for entry in load_phrasebook()
         if entry.calls
-        for _ in range(_TIMES.get(entry.source.partition(":")[0], 1))
+        for _ in range(_ORDER_TIMES if entry.pattern.form == "!" else _TIMES.get(entry.source.partition(":")[0], 1))
     )
 
 
