@@ -107,7 +107,8 @@ def _entries(path: Path) -> Iterator[Entry]:
             form: Form = "!" if line.startswith("! ") else "."
             text = line.removeprefix("! ")
             last = _PLACE.search(text.rpartition(" ")[2])
-            if last and base_name(last[1]) in _FREE:
+            # Behind free words nothing may follow; before a task as the subject, no "can you" may stand.
+            if last and base_name(last[1]) in _FREE and not text.startswith(("{thing}", "{task}")):
                 form = ":"
             elif form == "." and sounds_like_a_question(text):
                 form = "?"
