@@ -1,9 +1,9 @@
 """The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
 Shares among the dialogues (`python -m training.scenes --count 250 --shares --seed 3` counts them): single home
-commands 29 %, several commands in one breath 10 %, the phrasebook's commands 13 % and remarks 5 %, other tools 17 %,
-half sentences and talk of others 8 % (more with the public corpora), refusals 4 %, questions back 1 %, ordinary talk
-2 %, asides about tools 3 %, follow-ups and histories 4 %, results in words 3 %, failures, mentions and times elsewhere
+commands 32 %, several commands in one breath 10 %, the phrasebook's commands 14 % and remarks 6 %, other tools 15 %,
+half sentences and talk of others 7 % (more with the public corpora), refusals 5 %, questions back 1 %, ordinary talk
+2 %, asides about tools 2 %, follow-ups and histories 3 %, results in words 3 %, failures, mentions and times elsewhere
 1 % each. A sixth of the home commands is said with fillers, repeated words or lost articles (`disfluency.py`).
 
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
@@ -70,7 +70,7 @@ _ADDRESSED_SHARE = 0.05
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 104.0, "several": 32.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "home": 104.0, "several": 32.0, "other": 28.5, "others": 2.0, "refusal": 15.0,
     "question": 4.5, "talk": 6.5, "history": 13.0,
     "result": 4.0, "repair": 1.6, "mention": 3.0, "aside": 6.5,
     "half": 12.0, "overheard": 10.5, "others_talk": 7.5,
