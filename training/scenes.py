@@ -1,10 +1,10 @@
 """The mix that the home model is trained on: scenes without end, a system prompt and dialogues in each.
 
 Shares among the dialogues (`python -m training.scenes --count 250 --shares --seed 3` counts them): single home
-commands 39 %, several commands in one breath 12 %, other tools 16 %, half sentences and talk of others 12 %, refusals
-5 %, questions back 1 %, ordinary talk 2 %, asides about tools 3 %, follow-ups and histories 4 %, results in words 3 %,
-failures, mentions and times elsewhere 1 % each. A sixth of the home commands is said with fillers, repeated words or
-lost articles (`disfluency.py`).
+commands 32 %, several commands in one breath 10 %, the phrasebook's commands 14 % and remarks 6 %, other tools 15 %,
+half sentences and talk of others 7 % (more with the public corpora), refusals 5 %, questions back 1 %, ordinary talk
+2 %, asides about tools 2 %, follow-ups and histories 3 %, results in words 3 %, failures, mentions and times elsewhere
+1 % each. A sixth of the home commands is said with fillers, repeated words or lost articles (`disfluency.py`).
 
 Tools: all of the home's in their order in 58 % of the scenes, shuffled or fewer in 28 %, only others in 14 %.
 Homes: random ones of 0 to 45 things in 68 %, the demo home in 10 %, none in 22 % (12 % where the home's tools
@@ -28,6 +28,7 @@ from dataclasses import replace
 from training import no_call
 from training.asr_noise import simulate_asr
 from training.held_out import is_held_out
+from training.home.commands import phrasebook
 from training.home.commands.everyday import addressed, elsewhere
 from training.home.dialogues import (
     clarification,
@@ -69,11 +70,12 @@ _ADDRESSED_SHARE = 0.05
 
 # Categories and their odds in a scene with the home's tools and others, and in one with others alone.
 _MIX = {
-    "home": 104.0, "several": 32.0, "other": 28.5, "others": 2.0, "refusal": 12.0,
+    "home": 104.0, "several": 32.0, "other": 28.5, "others": 2.0, "refusal": 15.0,
     "question": 4.5, "talk": 6.5, "history": 13.0,
     "result": 4.0, "repair": 1.6, "mention": 3.0, "aside": 6.5,
     "half": 12.0, "overheard": 10.5, "others_talk": 7.5,
     "elsewhere": 2.5,
+    "phrasebook": 45.0, "phrasebook_remark": 19.0,
 }  # fmt: skip
 
 
@@ -180,6 +182,12 @@ def _dialogue(kind: str, stage: SceneContext) -> Dialogue | None:
             )
         case "overheard":
             return _not_for_it(stage, kind, overheard(stage.speaker()))
+        case "phrasebook":
+            made = phrasebook.phrase(stage.speaker, stage.home_tools)
+            return None if made is None else single_turn(stage.rng, made, kind)
+        case "phrasebook_remark":
+            spoken = phrasebook.remark(stage.speaker(), has_others=bool(stage.others), offers_all=stage.offers_all)
+            return _not_for_it(stage, kind, spoken)
         case "others_talk":
             return _not_for_it(stage, kind, talk_of_others(stage.speaker(), other_tools=bool(stage.others)))
         case _:

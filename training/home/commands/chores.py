@@ -361,7 +361,8 @@ _TAKEN_BACK = (
 )  # fmt: skip
 
 
-def _robot(speaker: Speaker, domain: str) -> Phrase:
+def any_robot(speaker: Speaker, domain: str) -> Phrase:
+    """A robot by its name, or by what it is."""
     kind = VACUUM if domain == "vacuum" else MOWER
     if speaker.chance(0.5):
         phrase = speaker.named(domain, apart=0.0)
@@ -448,7 +449,7 @@ def vacuum_start(speaker: Speaker) -> Request:
     way = speaker.rng.random()
     if way < 0.25:
         return make_request(speaker, _CLEAN_PLAIN, (home_call("vacuum_start"),))
-    robot = _robot(speaker, "vacuum")
+    robot = any_robot(speaker, "vacuum")
     if way < 0.42:
         place = speaker.where(nowhere=0.0, floors=0.5)
         return make_request(
@@ -466,7 +467,7 @@ def vacuum_floor(speaker: Speaker) -> Request:
 
 
 def vacuum_home(speaker: Speaker) -> Request:
-    robot = _robot(speaker, "vacuum")
+    robot = any_robot(speaker, "vacuum")
     if speaker.chance(0.12):
         area = speaker.area()
         text = f"{robot.text} {in_area(area)}"
@@ -478,7 +479,7 @@ def vacuum_room(speaker: Speaker) -> Request:
     area = speaker.area()
     text = with_article(area)
     if speaker.chance(0.3):
-        robot = _robot(speaker, "vacuum")
+        robot = any_robot(speaker, "vacuum")
         return make_request(
             speaker,
             _CLEAN_ROOM_NAMED,
@@ -498,14 +499,14 @@ def vacuum_room(speaker: Speaker) -> Request:
 def mow(speaker: Speaker) -> Request:
     if speaker.chance(0.45):
         return make_request(speaker, _MOW_PLAIN, (home_call("lawn_mower_start_mowing"),))
-    robot = _robot(speaker, "lawn_mower")
+    robot = any_robot(speaker, "lawn_mower")
     return make_request(speaker, _MOW, (home_call("lawn_mower_start_mowing", **robot.slots),), t=robot.text)
 
 
 def mower_home(speaker: Speaker) -> Request:
     if speaker.chance(0.12):
         return make_request(speaker, _MOW_STOP, (home_call("lawn_mower_dock"),))
-    robot = _robot(speaker, "lawn_mower")
+    robot = any_robot(speaker, "lawn_mower")
     return make_request(speaker, _MOWER_HOME, (home_call("lawn_mower_dock", **robot.slots),), t=robot.text)
 
 
@@ -522,10 +523,10 @@ def stopped(speaker: Speaker) -> Request:
         outdoors = Phrase(speaker.pick(_OUTDOORS) if speaker.chance(0.25) else "", {})
         place = speaker.where(nowhere=0.7, floors=0.0) if is_vacuum else outdoors
         return make_request(speaker, _STOP_WORK[kind], (home_call(tool, **place.slots),), p=place.text)
-    robot = _robot(speaker, kind)
+    robot = any_robot(speaker, kind)
     while robot.entity is None and not _ROBOT_NOUN.search(robot.text):
         # Nobody could tell what is to stop.
-        robot = _robot(speaker, kind)
+        robot = any_robot(speaker, kind)
     if is_vacuum and speaker.chance(0.12):
         area = speaker.area()
         robot = Phrase(f"{robot.text} {in_area(area)}", {**robot.slots, "area": area})
