@@ -1,8 +1,8 @@
 """The assistant as an MCP server, over stdio and over streamable HTTP at /mcp.
 
-A client cannot confirm a call itself: the user is asked, or the call is refused. Over HTTP every request
-needs a token, whose scopes select the tools; the transport is stateless, so there are no sessions to
-hijack.
+A call that needs a confirmation waits for a person: the client's own user, where the client may ask and can
+(elicitation.py), else the room over stdio and another token over HTTP. Over HTTP every request needs a token,
+whose scopes select the tools; a session of the older protocol versions belongs to the caller that opened it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from typing import Annotated, Any, TypeAlias
 
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import (
     INVALID_PARAMS,
@@ -23,6 +25,7 @@ from mcp.types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -45,29 +48,30 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import Receive, Scope, Send
 
 from edgevox import __version__
-from edgevox.agents.tool_loop import Confirm, apply_agreement
+from edgevox.agents.tool_loop import Agreement, Confirm, apply_agreement
 from edgevox.core.errors import EdgevoxError, ToolError
-from edgevox.core.turn import Turn
+from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue.confirm import Intercom
 from edgevox.home.entities import Entity, House
 from edgevox.home.prompt_text import sanitize_name
 from edgevox.llm.tool_choice import RESPOND_NAME
+from edgevox.server.elicitation import ask_during_call, may_elicit, question_result, returned_answer, returns_questions
 from edgevox.server.http.auth import Access
 from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.mcp.servers import OWNER_PREFIX as MCP
-from edgevox.tools.policy import Caller, ConfirmationPolicy
+from edgevox.tools.policy import CONFIRM, VOICE, Caller, ConfirmationPolicy, PendingConfirmation
 from edgevox.tools.registry import ToolRegistry
 from edgevox.tools.results import ToolResult
 from edgevox.tools.tool import Tool, tool
 
-PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat", "home.*"}))
-"""A program that the user connected: it may do what a spoken command may, and confirm nothing."""
+PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat", "home.*", CONFIRM, VOICE}))
+"""A program that the user started on this machine: it may do what a spoken command may, and ask its user for a yes."""
 
 _INSTRUCTIONS = (
     "The voice assistant of a home. Its home tools act in the real house. A call that needs a person's yes "
-    "is asked about in the room, and may take half a minute; a no, or silence, is an error."
+    "waits for it for up to half a minute; a no, or silence, is an error."
 )
 
 
@@ -84,15 +88,36 @@ class ServedTools:
         home = self._home.registry if self._home else ()
         return [_listed(tool) for tool in (*self._own.registry, *home) if self._executor(tool.name)]
 
-    async def call(self, name: str, arguments: dict[str, Any], caller: Caller = PROGRAM) -> ToolResult:
+    async def call(self, name: str, arguments: JsonObject, caller: Caller = PROGRAM) -> ToolResult:
         """Run one call, asking a person for confirmation where needed. Raises only CancelledError."""
+        result = await self.dispatch(name, arguments, caller)
+        return await self.confirmed(result.confirmation) if result.confirmation else result
+
+    async def dispatch(self, name: str, arguments: JsonObject, caller: Caller) -> ToolResult:
+        """Run one call, or return it with the confirmation that it needs. Raises only CancelledError."""
         turn = Turn()
         call = ToolCall(turn.id, name, json.dumps(arguments))
         executor = self._executor(name) or self._own
-        result = await executor.dispatch(call, caller=caller, turn_id=turn.id)
-        if (pending := result.confirmation) is None:
-            return result
-        return await apply_agreement(executor, pending, await self._confirm(pending, turn), turn.cancel)
+        return await executor.dispatch(call, caller=caller, turn_id=turn.id)
+
+    async def confirmed(self, pending: PendingConfirmation, confirm: Confirm | None = None) -> ToolResult:
+        """Ask, by `confirm` where given, and run or refuse the call. Raises only CancelledError."""
+        turn = Turn(pending.turn_id)
+        return await self.answered(pending, await (confirm or self._confirm)(pending, turn))
+
+    async def answered(self, pending: PendingConfirmation, agreement: Agreement) -> ToolResult:
+        """Run or refuse a call whose question was answered. Raises only CancelledError."""
+        executor = self._executor(pending.call.name) or self._own
+        return await apply_agreement(executor, pending, agreement, CancelFlag())
+
+    def pending(self, token: str, name: str, arguments: JsonObject, caller: Caller) -> PendingConfirmation | None:
+        """Return the call of this caller, with this name and these arguments, that waits under `token`."""
+        executor = self._executor(name) or self._own
+        pending = executor.pending(token)
+        if pending is None or pending.origin.name != caller.name:
+            return None
+        given = pending.resolved.given
+        return pending if (given.name, json.loads(given.arguments)) == (name, arguments) else None
 
     def _executor(self, name: str) -> ToolExecutor | None:
         """Return the executor of a tool; None if clients may not use it."""
@@ -118,10 +143,26 @@ def create_mcp_server(
     async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools.listed())
 
-    async def on_call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        await context.session.report_progress(0, 1)
-        result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
-        await context.session.report_progress(1, 1)
+    async def on_call_tool(
+        context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        session, caller, arguments = context.session, caller_of(context.request), params.arguments or {}
+        await session.report_progress(0, 1)
+        if params.request_state is not None:
+            pending = tools.pending(params.request_state, params.name, arguments, caller)
+            if pending is None or not may_elicit(session, caller):
+                raise MCPError(INVALID_PARAMS, "nothing waits under this requestState")
+            result = await tools.answered(pending, returned_answer(params, caller))
+        else:
+            result = await tools.dispatch(params.name, arguments, caller)
+            if (pending := result.confirmation) is not None:
+                asks_client = may_elicit(session, caller)
+                if asks_client and returns_questions(session):
+                    return question_result(pending)
+                await session.report_progress(0.5, 1, f"waiting for a yes: {pending.question}")
+                confirm = ask_during_call(context, caller) if asks_client else None
+                result = await tools.confirmed(pending, confirm)
+        await session.report_progress(1, 1)
         # The spoken text ("All right.") has too little detail about an error.
         text = result.content if result.is_error else result.speech or result.content
         return CallToolResult(
@@ -324,6 +365,8 @@ def _as_tool_error() -> Iterator[None]:
 
 
 _SCOPE = "read"
+_MAX_SESSIONS = 256
+_SESSION_IDLE_S = 600.0
 
 
 class McpRoute:
@@ -335,15 +378,19 @@ class McpRoute:
         self._access = access
         server = create_mcp_server(ServedTools(executor, (), confirm), self._caller, house)
         # Host and Origin are checked by the middleware (http/middleware.py).
-        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        self._manager = StreamableHTTPSessionManager(
+            server, max_sessions=_MAX_SESSIONS, session_idle_timeout=_SESSION_IDLE_S
+        )
 
     def running(self, _app: object) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises ApiError without a valid token."""
-        self._access.require_token(HTTPConnection(scope), _SCOPE)
-        await self._manager.handle_request(scope, receive, send)
+        caller = self._access.require_token(HTTPConnection(scope), _SCOPE)
+        # By this the manager recognises the caller that opened a session; for others it does not exist.
+        owner = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
+        await self._manager.handle_request({**scope, "user": owner}, receive, send)
 
     def _caller(self, request: object) -> Caller:
         assert isinstance(request, Request)
