@@ -7,9 +7,11 @@ whose scopes select the tools; a session of the older protocol versions belongs 
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -18,6 +20,7 @@ from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import (
     INVALID_PARAMS,
@@ -50,7 +53,7 @@ from starlette.types import Receive, Scope, Send
 from edgevox import __version__
 from edgevox.agents.tool_loop import Agreement, Confirm, apply_agreement
 from edgevox.core.errors import EdgevoxError, ToolError
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue.confirm import Intercom
 from edgevox.home.entities import Entity, House
@@ -130,6 +133,33 @@ class ServedTools:
         return home if is_ours else None
 
 
+_PROGRESS_EVERY_S = 1.0
+
+
+class _Progress:
+    """Reports how many seconds a call has taken: a client with a time limit then knows that it still runs."""
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._begun_s = time.monotonic()
+
+    async def report(self, message: str | None = None) -> None:
+        await self._session.report_progress(time.monotonic() - self._begun_s, message=message)
+
+    @asynccontextmanager
+    async def reported(self) -> AsyncIterator[_Progress]:
+        """Report when the block begins, every second, and when it ends."""
+        await self.report()
+        async with background_task(self._repeat()):
+            yield self
+        await self.report()
+
+    async def _repeat(self) -> None:
+        while True:
+            await asyncio.sleep(_PROGRESS_EVERY_S)
+            await self.report()
+
+
 def create_mcp_server(
     tools: ServedTools,
     caller_of: Callable[[object], Caller] = lambda _request: PROGRAM,
@@ -147,22 +177,21 @@ def create_mcp_server(
         context: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         session, caller, arguments = context.session, caller_of(context.request), params.arguments or {}
-        await session.report_progress(0, 1)
-        if params.request_state is not None:
-            pending = tools.pending(params.request_state, params.name, arguments, caller)
-            if pending is None or not may_elicit(session, caller):
-                raise MCPError(INVALID_PARAMS, "nothing waits under this requestState")
-            result = await tools.answered(pending, returned_answer(params, caller))
-        else:
-            result = await tools.dispatch(params.name, arguments, caller)
-            if (pending := result.confirmation) is not None:
-                asks_client = may_elicit(session, caller)
-                if asks_client and returns_questions(session):
-                    return question_result(pending)
-                await session.report_progress(0.5, 1, f"waiting for a yes: {pending.question}")
-                confirm = ask_during_call(context, caller) if asks_client else None
-                result = await tools.confirmed(pending, confirm)
-        await session.report_progress(1, 1)
+        async with _Progress(session).reported() as progress:
+            if params.request_state is not None:
+                pending = tools.pending(params.request_state, params.name, arguments, caller)
+                if pending is None or not may_elicit(session, caller):
+                    raise MCPError(INVALID_PARAMS, "nothing waits under this requestState")
+                result = await tools.answered(pending, returned_answer(params, caller))
+            else:
+                result = await tools.dispatch(params.name, arguments, caller)
+                if (pending := result.confirmation) is not None:
+                    asks_client = may_elicit(session, caller)
+                    if asks_client and returns_questions(session):
+                        return question_result(pending)
+                    await progress.report(f"waiting for a yes: {pending.question}")
+                    confirm = ask_during_call(context, caller) if asks_client else None
+                    result = await tools.confirmed(pending, confirm)
         # The spoken text ("All right.") has too little detail about an error.
         text = result.content if result.is_error else result.speech or result.content
         return CallToolResult(

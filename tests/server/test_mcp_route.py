@@ -149,25 +149,23 @@ async def test_a_client_whose_token_stands_for_no_person_waits_for_another_token
 
 
 @BOTH_PROTOCOLS
-async def test_progress_arrives_while_the_call_runs(mode: Mode) -> None:
-    told: list[tuple[float, float | None]] = []
+async def test_progress_arrives_while_the_call_runs_and_a_client_that_cancels_it_stops_the_tool(mode: Mode) -> None:
+    door, moving = Door(), asyncio.Event()
+    seconds: list[float] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total))
+        assert door.moves.is_set() or not seconds
+        seconds.append(progress)
+        if len(seconds) == 2:
+            moving.set()
 
-    async with client_of(Lamp(), OWNER, mode=mode) as client:
-        await client.call_tool("get_time", {}, progress_callback=note)
-    assert (told[0], told[-1]) == ((0, 1), (1, 1))
-
-
-@BOTH_PROTOCOLS
-async def test_a_client_that_cancels_its_call_stops_the_tool(mode: Mode) -> None:
-    door = Door()
     async with client_of(door, OWNER, mode=mode) as client, asyncio.timeout(BOUND_S):
-        call = asyncio.create_task(client.call_tool("move_gate", {}))
-        await door.moves.wait()
+        call = asyncio.create_task(client.call_tool("move_gate", {}, progress_callback=note))
+        await moving.wait()
+        assert not call.done()
         await cancel_tasks(call)
         await door.stopped.wait()
+    assert seconds == sorted(seconds)
 
 
 async def test_a_session_of_the_older_protocol_belongs_to_its_token() -> None:
