@@ -231,12 +231,13 @@ def measure(release: str, way: str, folder: Path, *, compiled: bool) -> dict[str
             raise RuntimeError(f"{release}, {way}: no answer")
         for log in (_PIP_LOG, f"{_CLONE}/.venv/edgevox-setup.log"):
             transcript.add_log(upper / log.lstrip("/"))
+        clone = _CLONE.lstrip("/")
         parts_mb = {
             part: sum(_megabytes(upper / path) for path in paths)
             for part, paths in {
                 "system packages": ("usr", "var"),
-                "program": ("opt", "root/.local", "root/edgevox/.venv"),
-                "package": ("root/edgevox/dist",),
+                "program": ("opt", "root/.local", f"{clone}/.venv"),
+                "package": (f"{clone}/dist",),
                 "models": ("root/.cache/edgevox",),
                 "pip's cache": ("root/.cache/pip",),
             }.items()

@@ -14,7 +14,6 @@ import asyncio
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ import aiohttp
 
 from benchmarks.hardware import describe
 from edgevox.core.files import user_folders
+from edgevox.testing.serve import edgevox_serve
 
 CLIENTS = 1000
 RATIO_BAR = 1.1
@@ -41,7 +41,6 @@ COMES_BACK_S = 5.0
 DRIP_S = 5.0
 _ADDRESSES = 20
 _NICENESS = 19
-_START_WITHIN_S = 300.0
 _HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 _CHAT: dict[str, Any] = {
     "model": "default",
@@ -199,24 +198,8 @@ def served() -> Iterator[str]:
             "EDGEVOX_STATE_DIR": f"{scratch}/state",
             "EDGEVOX_MODELS_DIR": str(user_folders().models),
         }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "edgevox", "serve", "--no-audio", "--port", "0"],
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        assert process.stderr is not None
-        begun_s = time.monotonic()
-        for line in process.stderr:
-            if line.startswith("serving ") or time.monotonic() - begun_s > _START_WITHIN_S:
-                break
-        try:
-            if not line.startswith("serving "):
-                raise SystemExit(f"edgevox serve did not start: {line}")
-            yield line.rpartition(" at ")[2].strip().removesuffix("/v1")
-        finally:
-            process.terminate()
-            process.communicate(timeout=30)
+        with edgevox_serve(environment, "--no-audio") as server:
+            yield server.address
 
 
 def main() -> None:

@@ -178,6 +178,10 @@ class ToolExecutor:
         context = CallContext(pending.origin, pending.turn_id, cancel, depth=1)
         return await self._finish(pending.resolved, context, confirmed=True)
 
+    def pending(self, token: str) -> policy.PendingConfirmation | None:
+        """The call that waits for the confirmation with this token."""
+        return self._pending.get(token)
+
     def refuse(self, pending: policy.PendingConfirmation, why: str = policy.USER_SAID_NO) -> ToolResult:
         """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)

@@ -175,6 +175,9 @@ class PendingConfirmations:
         self._waiting = {one.token: one for one in (*waiting[1 - _MAX_PENDING :], pending)}
         return pending
 
+    def get(self, token: str) -> PendingConfirmation | None:
+        return self._waiting.get(token)
+
     def take(self, token: str, call: ToolCall, *, by: Caller, channel: Channel) -> PendingConfirmation:
         """Use a confirmation up. Raises ToolDenied; a caller without permission does not use it up."""
         pending = self._waiting.get(token)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from edgevox.testing.serve import edgevox_serve
 from tests.cli.command import environment
 
 collect_ignore = [
@@ -32,21 +32,8 @@ def served_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     Without tools of its own: it need not get their prompt ready.
     """
-    home = tmp_path_factory.mktemp("served")
-    process = subprocess.Popen(
-        [_ROOT / ".venv" / "bin" / "python", "-m", "edgevox", "serve", "--no-audio", "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(home, EDGEVOX_PRESET="home", EDGEVOX_TOOLS__ENABLED="false", PYTHONPATH=str(_ROOT)),
+    env = environment(
+        tmp_path_factory.mktemp("served"), EDGEVOX_PRESET="home", EDGEVOX_TOOLS__ENABLED="false", PYTHONPATH=str(_ROOT)
     )
-    assert process.stderr is not None
-    # Lines of its start, once of a download, too; the time-out of the test is the bound.
-    for line in process.stderr:
-        if line.startswith("serving "):
-            break
-    try:
-        assert process.poll() is None, "edgevox serve ended at once"
-        yield line.rpartition(" at ")[2].strip()
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+    with edgevox_serve(env, "--no-audio", python=_ROOT / ".venv" / "bin" / "python") as server:
+        yield f"{server.address}/v1"

@@ -1,4 +1,4 @@
-"""A terminal for a command that asks a person."""
+"""A terminal for a command that asks a person: a plain one, or tmux."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import json
 import os
 import pty
 import select
+import shlex
 import subprocess
 import sys
 import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.cli.command import BOUND_S
@@ -23,10 +24,11 @@ COLUMNS, LINES = 80, 24
 class Terminal:
     """A command on a terminal of its own, and all that this terminal shows."""
 
-    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+    def __init__(self, screen: int, write: Callable[[str], object], exit_code: Callable[[], int]) -> None:
         self.shown = ""
-        self._process = process
         self._screen = screen
+        self._write = write
+        self._exit_code = exit_code
         self._began_s = time.monotonic()
         self._outputs: list[tuple[float, str]] = []
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
@@ -36,12 +38,12 @@ class Terminal:
         assert text in self.shown, self.shown
 
     def type(self, text: str) -> None:
-        os.write(self._screen, text.encode())
+        self._write(text)
 
     def end(self) -> int:
         """The exit code."""
         self._read(lambda: False)
-        return self._process.wait(BOUND_S)
+        return self._exit_code()
 
     def _read(self, is_enough: Callable[[], bool]) -> None:
         until_s = time.monotonic() + BOUND_S
@@ -49,9 +51,12 @@ class Terminal:
             ready, _, _ = select.select([self._screen], [], [], max(0.0, until_s - time.monotonic()))
             assert ready, f"nothing more is shown: {self.shown}"
             try:
-                text = self._decode(os.read(self._screen, 65_536))
-            except OSError:  # the command has ended
+                output = os.read(self._screen, 65_536)
+            except OSError:
+                output = b""
+            if not output:  # the command has ended
                 return
+            text = self._decode(output)
             self.shown += text
             self._outputs.append((time.monotonic() - self._began_s, text))
 
@@ -77,7 +82,7 @@ def on_a_terminal(env: dict[str, str], *words: str, recording: Path | None = Non
         start_new_session=True,
     )
     os.close(terminal)
-    shown = Terminal(process, screen)
+    shown = Terminal(screen, lambda text: os.write(screen, text.encode()), lambda: process.wait(BOUND_S))
     try:
         yield shown
     finally:
@@ -86,3 +91,34 @@ def on_a_terminal(env: dict[str, str], *words: str, recording: Path | None = Non
         process.kill()
         process.wait(BOUND_S)
         os.close(screen)
+
+
+@contextmanager
+def in_tmux(folder: Path, env: dict[str, str], *words: str, recording: Path) -> Iterator[Terminal]:
+    """The same in a session of tmux; `recording` gets the output, and beside it, as text, the last screen."""
+    output, code, begin = folder / "output", folder / "exit-code", "begin"
+    os.mkfifo(output)
+
+    def tmux(*arguments: str) -> None:
+        given = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null", *arguments]
+        subprocess.run(given, env=env, check=True, timeout=BOUND_S, capture_output=True)
+
+    command = shlex.join([sys.executable, "-m", "edgevox", *words])
+    screen_file = shlex.quote(str(recording.with_suffix(".txt")))
+    tmux(
+        *("new-session", "-d", "-x", str(COLUMNS), "-y", str(LINES)),
+        f"tmux wait-for {begin}; {command}; echo $? >{shlex.quote(str(code))}; tmux capture-pane -p -J >{screen_file}",
+    )
+    try:
+        tmux("pipe-pane", f"exec cat >{shlex.quote(str(output))}")
+        screen = os.open(output, os.O_RDONLY)
+        shown = Terminal(screen, lambda text: tmux("send-keys", "-l", text), lambda: int(code.read_text()))
+        try:
+            tmux("wait-for", "-S", begin)
+            yield shown
+        finally:
+            shown.save(recording)
+            os.close(screen)
+    finally:
+        with suppress(subprocess.CalledProcessError):  # it ends with its command
+            tmux("kill-server")

@@ -5,14 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-import os
-import re
-import signal
-import subprocess
-import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +19,7 @@ from wyoming.handle import Handled
 from wyoming.info import Describe, Info
 from wyoming.tts import Synthesize
 
+from edgevox.testing.serve import edgevox_serve
 from tests.cli.command import edgevox, environment
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
@@ -34,26 +29,6 @@ ANSWER_S = 240.0
 COMMAND = "Turn on the kitchen light."
 STATE = "Is the kitchen light on?"
 SENTENCE = "Please turn on the light in the kitchen."
-
-
-@contextmanager
-def serving(env: Mapping[str, str], *words: str, pattern: str = r"http://\S+/v1") -> Iterator[str]:
-    """The address that a server of its own process tells."""
-    command = [sys.executable, "-m", "edgevox", "serve", "--port", "0", *words]
-    with subprocess.Popen(command, env=dict(env), stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        try:
-            told = ""
-            for line in process.stderr:
-                told += line
-                if found := re.search(pattern, line):
-                    yield found[0]
-                    break
-            else:
-                pytest.fail(f"it ended: {told}")
-        finally:
-            os.kill(process.pid, signal.SIGTERM)
-            process.communicate(timeout=30)
 
 
 def home(folder: Path, **extra: str) -> dict[str, str]:
@@ -83,11 +58,13 @@ def kitchen_light(env: Mapping[str, str]) -> str:
 def test_a_second_edgevox_is_the_model_of_the_first(tmp_path: Path, smollm2_path: Path) -> None:
     assert smollm2_path.exists()
     second = home(tmp_path / "second")
-    with serving(second, "--no-audio") as url:
+    with edgevox_serve(second, "--no-audio") as other:
+        url = f"{other.address}/v1"
         first = home(tmp_path / "first", EDGEVOX_LLM__REMOTE_URL=url)
         before = kitchen_light(first)
         # A whole conversation: a command, and a question that needs to know what came of it.
-        with serving(first, "--no-audio") as own:
+        with edgevox_serve(first, "--no-audio") as server:
+            own = f"{server.address}/v1"
             user = {"role": "user", "content": COMMAND}
             done = ask(own, tmp_path / "first", user)
             assert done
@@ -156,7 +133,8 @@ def test_wyomings_own_client_holds_a_conversation_and_so_do_ours(
 ) -> None:
     assert smollm2_path.exists()
     env = home(tmp_path / "second", EDGEVOX_SERVER__WYOMING_SCOPES="read,act", EDGEVOX_SERVER__WYOMING_PORT="0")
-    with serving(env, "--wyoming", pattern=r"tcp://[\d.]+:\d+") as address:
+    with edgevox_serve(env, "--wyoming", address=r"tcp://[\d.]+:\d+") as server:
+        address = server.address
         heard, answer = asyncio.run(wyoming_conversation(address))
         assert likeness(heard, SENTENCE) > 0.6
         assert answer

@@ -36,7 +36,7 @@ from edgevox.models import DEFAULT_MODELS, ModelEntry, ModelStore
 from edgevox.testing import NullSinks
 from tests.audio.sounds import find, noise, silence, sweep
 from tests.cli.command import environment
-from tests.cli.terminal import on_a_terminal
+from tests.cli.terminal import in_tmux
 
 BOUND_S = 60.0
 # CI keeps them: the terminal for asciinema, and what the loudspeaker played.
@@ -441,7 +441,7 @@ def audible_s(path: Path) -> float:
 
 @pytest.mark.audio_device
 @pytest.mark.engine
-def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store: ModelStore) -> None:
+def test_the_whole_setup_in_tmux_is_saved_and_heard(tmp_path: Path, store: ModelStore) -> None:
     store.ensure(DEFAULT_MODELS)
     RECORDINGS.mkdir(parents=True, exist_ok=True)
     cast = RECORDINGS / "setup.cast"
@@ -449,7 +449,7 @@ def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store:
     with NullSinks() as room:
         env = environment(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "xdg"), COLUMNS="80") | room.environment
         del env["EDGEVOX_PRESET"]
-        with on_a_terminal(env, "setup", recording=cast) as terminal, room.record(RECORDINGS / "setup-tests.wav"):
+        with in_tmux(tmp_path, env, "setup", recording=cast) as terminal, room.record(RECORDINGS / "setup-tests.wav"):
 
             def answer(*exchanges: tuple[str, str]) -> None:
                 for question, typed in exchanges:
@@ -472,6 +472,7 @@ def test_the_whole_setup_in_a_terminal_is_saved_and_heard(tmp_path: Path, store:
                 terminal.type("n\n")
                 assert terminal.end() == 0, terminal.shown
     assert ENGLISH.ready in terminal.shown
+    assert ENGLISH.ready in cast.with_suffix(".txt").read_text(encoding="utf-8"), "the last screen of tmux"
     assert tomllib.loads(config_file.read_text()) == {
         "audio": {"microphone": "pulse", "speaker": "pulse"},
         "tts": {"speed": 1.1},

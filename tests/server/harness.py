@@ -21,11 +21,13 @@ from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.policy import Caller
 
 OWNER = "owner-token-for-tests"
+ACTOR = "actor-token-for-tests"
 READER = "reader-token-for-tests"
 TALKER = "talker-token-for-tests"
 TOKENS = Tokens(
     {
         OWNER: Caller("owner", frozenset({"*"})),
+        ACTOR: Caller("actor", frozenset({"read", "act"})),
         READER: Caller("reader", frozenset({"read"})),
         TALKER: Caller("talker", frozenset({"chat"})),
     }

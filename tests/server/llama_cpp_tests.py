@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from edgevox.core.files import data_path
+from edgevox.testing.serve import edgevox_serve
 from tests.cli.command import TALKING_PRESET, environment
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -96,22 +96,9 @@ def served(home: Path) -> Iterator[str]:
     tokens = home / "config" / "server_tokens.toml"
     tokens.touch(mode=0o600)
     tokens.write_text(f'[page]\ntoken = "{_TOKEN}"\nscopes = ["*"]\n', encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "edgevox", "serve", "--no-audio", "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(home, EDGEVOX_PRESET=_PRESET, EDGEVOX_TOOLS__ENABLED="false", PYTHONPATH=str(_ROOT)),
-    )
-    assert process.stderr is not None
-    line = next((line for line in process.stderr if line.startswith("serving ")), "")
-    try:
-        found = re.search(r":(\d+)(/|$)", line)
-        if found is None:
-            raise SystemExit("edgevox serve did not start")
-        yield found[1]
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+    env = environment(home, EDGEVOX_PRESET=_PRESET, EDGEVOX_TOOLS__ENABLED="false", PYTHONPATH=str(_ROOT))
+    with edgevox_serve(env, "--no-audio") as server:
+        yield server.address.rpartition(":")[2]
 
 
 def main() -> None:

@@ -29,21 +29,21 @@ from edgevox.tools import Tool
 from tests.server.harness import OWNER, TOKENS
 
 APPLIES = (
-    "server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "resources-list",
-    "prompts-list", "dns-rebinding-protection",
+    "server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",
+    "resources-list", "prompts-list", "server-sse-multiple-streams", "dns-rebinding-protection",
 )  # fmt: skip
 DOES_NOT_APPLY = {
-    "no logging, completion or subscriptions are offered": (
-        "logging-set-level", "completion-complete", "tools-call-with-logging", "resources-subscribe",
-        "resources-unsubscribe",
+    "no sampling, logging, completion or subscriptions are offered": (
+        "tools-call-sampling", "logging-set-level", "completion-complete", "tools-call-with-logging",
+        "resources-subscribe", "resources-unsubscribe",
     ),
     "tools return text and values, no images, sounds or resources": (
         "tools-call-image", "tools-call-audio", "tools-call-embedded-resource", "tools-call-mixed-content",
     ),
-    "the transport is stateless and answers with JSON: nothing is sent or asked during a call": (
-        "tools-call-with-progress", "tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults",
-        "elicitation-sep1330-enums", "server-sse-polling", "server-sse-multiple-streams",
+    "the suite's own forms; ours has one field, a yes, and tests/server/test_mcp_route.py has it": (
+        "tools-call-elicitation", "elicitation-sep1034-defaults", "elicitation-sep1330-enums",
     ),
+    "a stream that breaks is not resumed": ("server-sse-polling",),
     "reads resources and prompts of the suite's own example server by name; tests/server/test_mcp_route.py has ours": (
         "resources-read-text", "resources-read-binary", "resources-templates-read", "prompts-get-simple",
         "prompts-get-with-args", "prompts-get-embedded-resource", "prompts-get-with-image",
@@ -64,7 +64,13 @@ def suite_tools() -> tuple[Tool, ...]:
         """Fail."""
         raise ToolError("This tool intentionally returns an error for testing")
 
-    return test_simple_text, test_error_handling
+    @tool
+    async def test_tool_with_progress() -> str:
+        """Take longer than the time after which progress is reported again."""
+        await asyncio.sleep(1.5)
+        return "done"
+
+    return test_simple_text, test_error_handling, test_tool_with_progress
 
 
 def with_token(app: ASGIApp) -> ASGIApp:

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from mcp import Client
-from mcp.types import TextContent
+from mcp import Client, StdioServerParameters
+from mcp.client.session import ClientRequestContext
+from mcp.types import ElicitRequestParams, ElicitResult, TextContent, TextResourceContents
 
 from edgevox import tool
+from edgevox.agents.tool_loop import Agreement
 from edgevox.app.toolbox import Toolbox
 from edgevox.audio.files import WavMicrophone
-from edgevox.config import AudioSettings, McpSettings, Settings
+from edgevox.config import AudioSettings, Settings
 from edgevox.core.errors import EngineFailed
 from edgevox.core.files import Folders
 from edgevox.core.types import Audio
 from edgevox.dialogue import ConfirmationDialog, Synthesizer, Transcriber
 from edgevox.dialogue.confirm import Intercom
-from edgevox.server.mcp import ServedTools, ask_tool, create_mcp_server, file_tool, room_tools
+from edgevox.server.mcp import PROGRAM, ServedTools, ask_tool, create_mcp_server, file_tool, room_tools
 from edgevox.testing import MemorySpeaker, ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry
-from edgevox.tools.mcp.approvals import Approvals
-from edgevox.tools.mcp.config import StdioServer
 from tests.cli.command import environment
 from tests.dialogue.sounds import silent, voiced
 from tests.dialogue.test_loop import ScriptedTranscriber
 from tests.server.harness import Lamp
-from tests.tools.mcp.running import running
 
 SPOKEN = np.concatenate([silent(0.3), voiced(1.0), silent(1.5)])
 
@@ -207,17 +207,46 @@ async def test_sound_files_come_from_allowed_folders_only(tmp_path: Path) -> Non
         assert (await house.call("transcribe", file="memo.wav"))[1]
 
 
+async def test_an_answer_counts_for_the_callers_own_call_with_the_same_arguments() -> None:
+    @tool(side_effects=True, confirm="voice")
+    def unlock_door(door: str) -> str:
+        """Unlock a door."""
+        return f"{door} unlocked"
+
+    served = ServedTools(ToolExecutor(ToolRegistry([unlock_door])), (), ConfirmationDialog())
+    asked = await served.dispatch("unlock_door", {"door": "front"}, PROGRAM)
+    assert asked.confirmation is not None
+    token = asked.confirmation.token
+    assert served.pending(token, "unlock_door", {"door": "back"}, PROGRAM) is None
+    assert served.pending(token, "unlock_door", {"door": "front"}, replace(PROGRAM, name="another")) is None
+    pending = served.pending(token, "unlock_door", {"door": "front"}, PROGRAM)
+    assert pending is not None
+    yes = Agreement(granted=True, by=PROGRAM, channel="keyboard")
+    assert [(await served.answered(pending, yes)).is_error for _once_and_again in range(2)] == [False, True]
+
+
 @pytest.mark.engine
-async def test_the_real_command_serves_a_client_over_stdio(tmp_path: Path) -> None:
+async def test_the_real_command_over_stdio_asks_the_user_of_its_client(tmp_path: Path) -> None:
     names = ("EDGEVOX_CONFIG_DIR", "EDGEVOX_STATE_DIR", "EDGEVOX_MODELS_DIR")
     env = {name: value for name, value in environment(tmp_path).items() if name in names}
-    spec = StdioServer("home", sys.executable, ("-m", "edgevox", "mcp", "serve", "--no-audio", "--preset", "home"), env)
-    # The real command imports everything first: it gets the time that users give it.
-    async with running(spec, approvals=Approvals(), settings=McpSettings()) as other:
-        names_there = other.registry.names
-        assert {"ask", "light_set", "get_current_time"} <= set(names_there)
-        result = await other.call("get_current_time")
-        assert not result.is_error, result.content
-        # For the program that uses us, our acting tools are acting tools.
-        asked = await other.call("light_set", json.dumps({"name": "desk lamp", "brightness": 30}))
-        assert asked.code == "requires_confirmation"
+    words = ["-m", "edgevox", "mcp", "serve", "--no-audio", "--preset", "home"]
+    asked: list[str] = []
+
+    async def yes(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action="accept", content={"confirm": True})
+
+    # The real command imports everything first.
+    async with (
+        asyncio.timeout(60),
+        Client(StdioServerParameters(command=sys.executable, args=words, env=env), elicitation_callback=yes) as client,
+    ):
+        listed = {one.name for one in (await client.list_tools()).tools}
+        assert {"ask", "light_set", "get_current_time"} <= listed
+        unlocked = await client.call_tool("turn_off", {"name": "front door"})
+        assert not unlocked.is_error, unlocked.content
+        [home] = (await client.read_resource("edgevox://home")).contents
+    assert asked == ["Unlock the front door?"]
+    assert isinstance(home, TextResourceContents)
+    things = [one for room in json.loads(home.text)["rooms"] for one in room["things"]]
+    assert {one["id"]: one["state"] for one in things}["lock.front_door"] == "unlocked"

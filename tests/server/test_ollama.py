@@ -1,10 +1,12 @@
-"""Ollama's own client, unmodified, and the requests of Home Assistant's Ollama integration."""
+"""Ollama's own client, unmodified, and the requests of Home Assistant's Ollama integration: some from a real one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -18,6 +20,7 @@ from tests.server.harness import OWNER, Lamp, acting, model, served, talking, wr
 from tests.server.openai_chat import CLOCK, USER
 from tests.server.test_plain_text import Writing
 
+RECORDING = Path(__file__).with_name("home_assistant_ollama.json")
 PARIS = written("get_clock", '{"place": "Paris"}')
 
 
@@ -112,6 +115,23 @@ async def test_the_requests_of_home_assistants_integration_are_answered() -> Non
         last = await streamed(chat, *messages, **more)
     assert "".join(part["message"]["content"] for part in last) == "It is noon."
     assert [one.role for one in said.requests[1].messages] == ["system", "user", "assistant", "tool"]
+
+
+async def test_a_recorded_conversation_of_home_assistant_is_answered_as_it_was() -> None:
+    recorded = json.loads(RECORDING.read_text(encoding="utf-8"))
+    said, messages, replies = model([written("turn_on", '{"name": "ceiling lights"}'), "Yes."]), [], []
+    home_only = replace(talking(said), home_only=True)
+    async with served(home_only) as url, aiohttp.ClientSession() as session:
+        for added in recorded["turns"]:
+            messages += added
+            async with session.post(f"{url}/api/chat", json={**recorded["request"], "messages": messages}) as response:
+                replies.append([json.loads(line)["message"] for line in (await response.text()).splitlines()])
+    # Home Assistant sent each reply back with its next request.
+    (call,) = [call for message in replies[0] for call in message.get("tool_calls", ())]
+    called, _result = recorded["turns"][1]
+    assert [call["function"]] == [one["function"] for one in called["tool_calls"]]
+    assert ["".join(one["content"] for one in reply) for reply in replies[1:]] == ["Done.", "Yes."]
+    assert recorded["turns"][2][0]["content"] == "Done."
 
 
 async def test_with_a_token_the_assistant_uses_its_own_tools_and_without_one_it_talks() -> None:

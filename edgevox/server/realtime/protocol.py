@@ -219,7 +219,7 @@ class SessionSettings(_Options):
 
     def updated(self, given: JsonObject) -> SessionSettings:
         """Return the settings with the given fields, of `audio` only the given ones. Raises ApiError."""
-        return _validated(SessionSettings, _merged(self.model_dump(), given), "session")
+        return _validated(SessionSettings, _merged(self.model_dump(), _without_nulls(given)), "session")
 
     def as_json(self, session_id: str) -> JsonObject:
         shown = {"id": session_id, "object": "realtime.session", **self.model_dump()}
@@ -230,6 +230,11 @@ class SessionSettings(_Options):
             shown["audio"]["input"]["transcription"] = transcription.model_dump(exclude_none=True)
         shown["tools"] = [tool.model_dump(exclude_none=True) for tool in self.tools]
         return shown
+
+
+def _without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options without those that are null: LiveKit sends all that it has none for."""
+    return {name: value for name, value in given.items() if value is not None or name not in _Options.model_fields}
 
 
 def _merged(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,7 +259,7 @@ class ResponseOptions(_Options):
     def of(cls, session: SessionSettings, given: JsonObject | None = None) -> ResponseOptions:
         """Raises ApiError."""
         common = session.model_dump(include=set(_Options.model_fields))
-        return _validated(cls, {**common, **(given or {})}, "response")
+        return _validated(cls, {**common, **_without_nulls(given or {})}, "response")
 
 
 # --- conversation items

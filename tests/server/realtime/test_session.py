@@ -94,7 +94,8 @@ async def test_a_text_conversation_streams_the_events_of_the_original(folders: F
         session = await talker.update(output_modalities=["text"], instructions="Be brief.")
         assert (session.instructions, session.output_modalities) == ("Be brief.", ["text"])
         await talker.type("hello")
-        await talker.connection.response.create()
+        nulls: Any = {"instructions": None, "tools": None, "tool_choice": None}
+        await talker.connection.response.create(response=nulls)
         done = await talker.until("response.done")
         assert done.response.status == "completed"
         (item,) = done.response.output

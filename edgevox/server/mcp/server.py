@@ -1,21 +1,24 @@
 """The assistant as an MCP server, over stdio and over streamable HTTP at /mcp.
 
-A client cannot confirm a call itself: the user is asked, or the call is refused. Over HTTP every request
-needs a token, whose scopes select the tools; the transport is stateless, so there are no sessions to
-hijack.
+A call that needs a confirmation waits for a person: the client's own user, where the client may ask and can
+(elicitation.py), else the room over stdio and another token over HTTP. Over HTTP every request needs a token,
+whose scopes select the tools; a session of the older protocol versions belongs to the caller that opened it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import (
     INVALID_PARAMS,
@@ -23,6 +26,7 @@ from mcp.types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -37,72 +41,59 @@ from mcp.types import (
     ResourceTemplate,
     TextContent,
     TextResourceContents,
-    ToolAnnotations,
 )
-from mcp.types import Tool as ListedTool
-from pydantic import Field
 from starlette.requests import HTTPConnection, Request
 from starlette.types import Receive, Scope, Send
 
 from edgevox import __version__
-from edgevox.agents.tool_loop import Confirm, apply_agreement
-from edgevox.core.errors import EdgevoxError, ToolError
-from edgevox.core.turn import Turn
-from edgevox.core.types import JsonObject, ToolCall
-from edgevox.dialogue.confirm import Intercom
+from edgevox.agents.tool_loop import Confirm
+from edgevox.core.turn import background_task
+from edgevox.core.types import JsonObject
 from edgevox.home.entities import Entity, House
 from edgevox.home.prompt_text import sanitize_name
-from edgevox.llm.tool_choice import RESPOND_NAME
 from edgevox.server.http.auth import Access
-from edgevox.tools.builtin.transcribe import Transcribe, transcribe_tool
+from edgevox.server.mcp.elicitation import (
+    ask_during_call,
+    may_elicit,
+    question_result,
+    returned_answer,
+    returns_questions,
+)
+from edgevox.server.mcp.tools import PROGRAM, ServedTools
 from edgevox.tools.executor import ToolExecutor
-from edgevox.tools.mcp.servers import OWNER_PREFIX as MCP
-from edgevox.tools.policy import Caller, ConfirmationPolicy
-from edgevox.tools.registry import ToolRegistry
-from edgevox.tools.results import ToolResult
-from edgevox.tools.tool import Tool, tool
-
-PROGRAM = Caller("mcp client", frozenset({"read", "act", "chat", "home.*"}))
-"""A program that the user connected: it may do what a spoken command may, and confirm nothing."""
+from edgevox.tools.policy import Caller
 
 _INSTRUCTIONS = (
     "The voice assistant of a home. Its home tools act in the real house. A call that needs a person's yes "
-    "is asked about in the room, and may take half a minute; a no, or silence, is an error."
+    "waits for it for up to half a minute; a no, or silence, is an error."
 )
 
 
-class ServedTools:
-    """The home tools and the assistant's own tools, as served to MCP clients."""
+_PROGRESS_EVERY_S = 1.0
 
-    def __init__(self, home: ToolExecutor | None, own: Iterable[Tool], confirm: Confirm) -> None:
-        self._home = home
-        self._own = ToolExecutor(ToolRegistry(own))
-        self._confirm = confirm
 
-    def listed(self) -> list[ListedTool]:
-        """Return the tools for clients; tools of other MCP servers are not re-exported."""
-        home = self._home.registry if self._home else ()
-        return [_listed(tool) for tool in (*self._own.registry, *home) if self._executor(tool.name)]
+class _Progress:
+    """Reports how many seconds a call has taken: a client with a time limit then knows that it still runs."""
 
-    async def call(self, name: str, arguments: dict[str, Any], caller: Caller = PROGRAM) -> ToolResult:
-        """Run one call, asking a person for confirmation where needed. Raises only CancelledError."""
-        turn = Turn()
-        call = ToolCall(turn.id, name, json.dumps(arguments))
-        executor = self._executor(name) or self._own
-        result = await executor.dispatch(call, caller=caller, turn_id=turn.id)
-        if (pending := result.confirmation) is None:
-            return result
-        return await apply_agreement(executor, pending, await self._confirm(pending, turn), turn.cancel)
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+        self._begun_s = time.monotonic()
 
-    def _executor(self, name: str) -> ToolExecutor | None:
-        """Return the executor of a tool; None if clients may not use it."""
-        if name in self._own.registry:
-            return self._own
-        home = self._home
-        if name in _ONLY_FOR_MODELS:
-            return None
-        is_ours = home is not None and name in home.registry and not home.registry.owner(name).startswith(MCP)
-        return home if is_ours else None
+    async def report(self, message: str | None = None) -> None:
+        await self._session.report_progress(time.monotonic() - self._begun_s, message=message)
+
+    @asynccontextmanager
+    async def reported(self) -> AsyncIterator[_Progress]:
+        """Report when the block begins, every second, and when it ends."""
+        await self.report()
+        async with background_task(self._repeat()):
+            yield self
+        await self.report()
+
+    async def _repeat(self) -> None:
+        while True:
+            await asyncio.sleep(_PROGRESS_EVERY_S)
+            await self.report()
 
 
 def create_mcp_server(
@@ -118,10 +109,25 @@ def create_mcp_server(
     async def on_list_tools(_context: object, _params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=tools.listed())
 
-    async def on_call_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        await context.session.report_progress(0, 1)
-        result = await tools.call(params.name, params.arguments or {}, caller_of(context.request))
-        await context.session.report_progress(1, 1)
+    async def on_call_tool(
+        context: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        session, caller, arguments = context.session, caller_of(context.request), params.arguments or {}
+        async with _Progress(session).reported() as progress:
+            if params.request_state is not None:
+                pending = tools.pending(params.request_state, params.name, arguments, caller)
+                if pending is None or not may_elicit(session, caller):
+                    raise MCPError(INVALID_PARAMS, "nothing waits under this requestState")
+                result = await tools.answered(pending, returned_answer(params, caller))
+            else:
+                result = await tools.dispatch(params.name, arguments, caller)
+                if (pending := result.confirmation) is not None:
+                    asks_client = may_elicit(session, caller)
+                    if asks_client and returns_questions(session):
+                        return question_result(pending)
+                    await progress.report(f"waiting for a yes: {pending.question}")
+                    confirm = ask_during_call(context, caller) if asks_client else None
+                    result = await tools.confirmed(pending, confirm)
         # The spoken text ("All right.") has too little detail about an error.
         text = result.content if result.is_error else result.speech or result.content
         return CallToolResult(
@@ -191,11 +197,6 @@ _PROMPT_TEXT = (
     "Use the tools of this home for the request below. Use the names of things and rooms as they are said. "
     f"The resource {_HOME} lists all of them with their states. Answer in one short sentence."
 )
-_RESULT: JsonObject = {
-    "type": "object",
-    "properties": {"result": {"description": "what the tool returned"}},
-    "required": ["result"],
-}
 
 
 def _resource(uri: str, name: str, description: str) -> Resource:
@@ -230,100 +231,9 @@ def _value(content: str) -> object:
         return content
 
 
-# How a small model says that nothing is to be done; a client of this server would gain nothing by it.
-_ONLY_FOR_MODELS = frozenset({RESPOND_NAME, "nevermind"})
-# Home tools that can unlock or open something, or delete what a person asked to be kept.
-_MAY_UNDO = frozenset(
-    {"turn_on", "turn_off", "set_position", "list_remove_item", "cancel_timer", "cancel_all_timers", "cancel_alarm"}
-)
-_NAMED_RISKY = ConfirmationPolicy()
-
-
-def _listed(tool: Tool) -> ListedTool:
-    function = tool.openai_schema["function"]
-    return ListedTool(
-        name=tool.name,
-        description=function["description"],
-        input_schema=dict(function["parameters"]),
-        output_schema=dict(_RESULT),
-        annotations=ToolAnnotations(
-            read_only_hint=not tool.side_effects,
-            destructive_hint=tool.side_effects and (tool.name in _MAY_UNDO or _NAMED_RISKY.level(tool, ()) != "never"),
-        ),
-    )
-
-
-Ask: TypeAlias = Callable[[str], Awaitable[str]]
-"""Answers a question, using tools as needed. Raises EdgevoxError."""
-
-_MAX_CHARS = 2_000
-_TALK_TIMEOUT_S = 180.0
-_MAX_WAIT_S = 60.0
-
-_Text: TypeAlias = Annotated[str, Field(min_length=1, max_length=_MAX_CHARS)]
-
-
-def ask_tool(ask: Ask) -> Tool:
-    @tool(name="ask", side_effects=True, timeout_s=_TALK_TIMEOUT_S)
-    async def ask_assistant(question: _Text) -> str:
-        """Ask the voice assistant of this home, which answers in words and can use its own tools.
-
-        Args:
-            question: what to ask, as a person would say it
-        """
-        with _as_tool_error():
-            return await ask(question)
-
-    return ask_assistant
-
-
-def room_tools(intercom: Intercom) -> tuple[Tool, ...]:
-    """Tools to speak and listen in the room; listening is always announced."""
-
-    @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
-    async def say(text: _Text) -> str:
-        """Say something aloud in the room, through the assistant's loudspeaker.
-
-        Args:
-            text: what to say
-        """
-        with _as_tool_error():
-            await intercom.say(text)
-        return "said"
-
-    @tool(side_effects=True, timeout_s=_TALK_TIMEOUT_S)
-    async def listen(
-        prompt: _Text = "I am listening.", within_s: Annotated[float, Field(gt=0, le=_MAX_WAIT_S)] = 10.0
-    ) -> str:
-        """Say something aloud, and write down what a person in the room says next.
-
-        Args:
-            prompt: what to say first, such as a question
-            within_s: how long to wait for speech to begin
-        """
-        with _as_tool_error():
-            await intercom.say(prompt)
-            return await intercom.listen(within_s) or "no speech was heard"
-
-    return say, listen
-
-
-def file_tool(transcribe: Transcribe, folders: Sequence[Path]) -> Tool:
-    """Return `transcribe_audio` as `transcribe`, limited to the same folders."""
-    return replace(transcribe_tool(transcribe, folders), name="transcribe", examples=())
-
-
-@contextmanager
-def _as_tool_error() -> Iterator[None]:
-    try:
-        yield
-    except ToolError:
-        raise
-    except EdgevoxError as error:
-        raise ToolError(error.message) from error
-
-
 _SCOPE = "read"
+_MAX_SESSIONS = 256
+_SESSION_IDLE_S = 600.0
 
 
 class McpRoute:
@@ -335,15 +245,19 @@ class McpRoute:
         self._access = access
         server = create_mcp_server(ServedTools(executor, (), confirm), self._caller, house)
         # Host and Origin are checked by the middleware (http/middleware.py).
-        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        self._manager = StreamableHTTPSessionManager(
+            server, max_sessions=_MAX_SESSIONS, session_idle_timeout=_SESSION_IDLE_S
+        )
 
     def running(self, _app: object) -> AbstractAsyncContextManager[None]:
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises ApiError without a valid token."""
-        self._access.require_token(HTTPConnection(scope), _SCOPE)
-        await self._manager.handle_request(scope, receive, send)
+        caller = self._access.require_token(HTTPConnection(scope), _SCOPE)
+        # By this the manager recognises the caller that opened a session; for others it does not exist.
+        owner = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
+        await self._manager.handle_request({**scope, "user": owner}, receive, send)
 
     def _caller(self, request: object) -> Caller:
         assert isinstance(request, Request)
