@@ -164,6 +164,7 @@ class VoiceSessionManager:
             warms_prefix=conversation is not None,
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
+            room=room,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

@@ -49,6 +49,8 @@ class TurnEvent(Event):
 class TurnStarted(TurnEvent):
     source: TurnSource
     preset: str
+    room: str = ""
+    """Where the speaker is, if that is known."""
 
 
 class AttentionChanged(Event):

@@ -33,7 +33,7 @@ class Pipeline:
 
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
-    confirmed with the user before a tool runs.
+    confirmed with the user before a tool runs. Turns are recorded as of `room`.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class Pipeline:
         warms_prefix: bool = False,
         languages: ReplyLanguages | None = None,
         ask_below: float = 0.0,
+        room: str = "",
     ) -> None:
         self.confirmation = confirmation or ConfirmationDialog()
         self.alarm_state = alarm_state
         self._agent = agent
         self._preset = preset
+        self._room = room
         self._publish = publish
         self._transcriber = transcriber
         self._words = words
@@ -265,7 +267,9 @@ class Pipeline:
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
         """Publish TurnStarted, and TurnEnded on an error; yields whether an alarm rings."""
-        self._publish(events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
+        self._publish(
+            events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset, room=self._room)
+        )
         self._turn = turn
         self._opened_s = time.monotonic()
         self._idle_worker.end()

@@ -63,6 +63,22 @@ async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Fol
     assert [status for status, _body in bad] == [400, 400, 400]
 
 
+async def test_turns_of_a_room_are_told_apart_from_those_elsewhere(folders: Folders) -> None:
+    async with lobby(folders, ["Hello.", "Hello."]) as behind:
+        for room in ("Kitchen", ""):
+            async with connected(behind.url, room=room) as client:
+                await client.send("text", text="hello")
+                await client.until("done")
+        _status, turns = await asked(behind.url, "/v1/turns")
+        _status, kitchen = await asked(behind.url, "/v1/turns?room=Kitchen")
+        _status, found = await asked(behind.url, "/v1/turns/search?words=hello&room=Kitchen")
+        _status, none = await asked(behind.url, "/v1/turns/search?words=hello&room=Garage")
+    assert turns["rooms"] == ["Kitchen"]
+    assert [turn["room"] for turn in turns["data"]] == ["Kitchen", ""]
+    assert kitchen["data"] == found["data"] == turns["data"][:1]
+    assert none["data"] == []
+
+
 async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
     async with lobby(folders) as behind, connected(behind.url):
         _status, told = await asked(behind.url, "/v1/status", token="")

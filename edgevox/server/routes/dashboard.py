@@ -66,7 +66,10 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 _MOST_TURNS = 500
 _MOST_FOUND = 100
 _MAX_QUERY_CHARS = 100
-_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code", "calls")
+_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code", "calls", "room")
+# What the turns of a day and those found can be limited to.
+_TURN_FILTERS = ("room",)
+_FILTER_QUERY = {name: {"type": "string", "maxLength": _MAX_QUERY_CHARS} for name in _TURN_FILTERS}
 
 
 async def _healthz(server: ServerContext, _request: Request, _caller: Caller) -> Response:
@@ -184,12 +187,14 @@ async def _turns(server: ServerContext, request: Request, _caller: Caller) -> Js
     from_s, until_s = (
         dt.datetime.combine(date, dt.time()).astimezone().timestamp() for date in (day, day + dt.timedelta(days=1))
     )
-    before = await asyncio.to_thread(dashboard.turns, 0.0, until_s)
+    everything = await asyncio.to_thread(dashboard.turns, 0.0, until_s)
+    before = _filtered(everything, request)
     records = [record for record in before if record.ended_s >= from_s]
     earlier = max((record.at[:10] for record in before if record.ended_s < from_s), default=None)
     return {
         "day": day.isoformat(),
         "earlier": earlier,
+        "rooms": sorted({record.room for record in everything if record.room}),
         "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
         "trend": hourly_medians(records),
     }
@@ -200,8 +205,13 @@ async def _search_turns(server: ServerContext, request: Request, _caller: Caller
     if not words or len(" ".join(words)) > _MAX_QUERY_CHARS:
         raise invalid(f"words must have 1 to {_MAX_QUERY_CHARS} characters", "words")
     records = await asyncio.to_thread(_dashboard(server).turns, 0.0, time.time())
-    found = [record for record in records if _contains(record, words)]
+    found = [record for record in _filtered(records, request) if _contains(record, words)]
     return {"object": "list", "data": [_turn_json(record) for record in found[-_MOST_FOUND:]]}
+
+
+def _filtered(records: Sequence[TurnMetrics], request: Request) -> list[TurnMetrics]:
+    wanted = {name: value for name in _TURN_FILTERS if (value := request.query_params.get(name))}
+    return [record for record in records if fields_of(record, *wanted) == wanted]
 
 
 def _contains(record: TurnMetrics, words: Sequence[str]) -> bool:
@@ -349,7 +359,7 @@ ROUTES = (
         _turns,
         HISTORY,
         errors=(400, 404),
-        query={"day": {"type": "string", "format": "date"}},
+        query={"day": {"type": "string", "format": "date"}, **_FILTER_QUERY},
     ),
     ApiRoute(
         "GET",
@@ -358,7 +368,7 @@ ROUTES = (
         _search_turns,
         HISTORY,
         errors=(400, 404),
-        query={"words": {"type": "string", "minLength": 1, "maxLength": _MAX_QUERY_CHARS}},
+        query={"words": {"type": "string", "minLength": 1, "maxLength": _MAX_QUERY_CHARS}, **_FILTER_QUERY},
     ),
     _shown("/v1/settings", "Editable settings", _list_settings, "settings"),
     ApiRoute(
