@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from edgevox.audio.files import decode_audio
 from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
 from tests.server.web.conftest import SMALL_VOICE
@@ -159,6 +160,12 @@ async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
     reloads: list[None] = []
     async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
         _status, told = await asked(behind.url, "/v1/voices")
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {OWNER}"}) as session,
+            session.get(f"{behind.url}/v1/voices/small-voice/sample") as sample,
+        ):
+            assert (sample.status, sample.content_type) == (200, "audio/wav")
+            assert decode_audio(await sample.read(), max_s=60).duration_s == pytest.approx(0.11, abs=0.01)
         refused = [
             await asked(behind.url, f"/v1/voices/{voice}/use", method="POST") for voice in ("nobody", "whisper-base")
         ]

@@ -22,6 +22,7 @@ from edgevox.config import Settings
 from edgevox.config.editing import editable_settings, reason_not_editable, save_changes, value_of
 from edgevox.config.schema import Setting, sections
 from edgevox.core.errors import StateError
+from edgevox.core.languages import all_phrases
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
 from edgevox.home.colours import find_colour
@@ -282,6 +283,10 @@ class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
     """New values by setting name."""
 
 
+# Settings that must name something that is there.
+_OF_THIS_INSTALLATION = ("tts.voice", "home.room")
+
+
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     settings, choices = _dashboard(server).settings, await _choices(server)
     data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
@@ -289,7 +294,7 @@ async def _list_settings(server: ServerContext, _request: Request, _caller: Call
 
 
 async def _choices(server: ServerContext) -> dict[str, list[str]]:
-    """The values of settings that name something of this installation: an installed voice, an area of the home."""
+    """The values to offer: the installed voices, the areas of the home, the languages that it speaks itself."""
     dashboard = _dashboard(server)
     store = open_store(dashboard.folders)
     installed = await asyncio.to_thread(store.installed)
@@ -298,7 +303,7 @@ async def _choices(server: ServerContext) -> dict[str, list[str]]:
     if dashboard.toolbox is not None:
         with suppress(HomeError, StateError):
             areas = [area.name for area in dashboard.toolbox.home.house().areas]
-    return {"tts.voice": voices, "home.room": areas}
+    return {"tts.voice": voices, "home.room": areas, "stt.language": ["auto", *all_phrases()]}
 
 
 async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
@@ -311,7 +316,7 @@ async def _change_settings(server: ServerContext, request: Request, _caller: Cal
         raise invalid("no settings given")
     choices = await _choices(server)
     for name, value in changes.items():
-        if name in choices and value not in choices[name]:
+        if name in _OF_THIS_INSTALLATION and value not in choices[name]:
             raise invalid(f"{name} must be one of: {', '.join(choices[name]) or 'nothing, there are none'}", name)
     try:
         await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)

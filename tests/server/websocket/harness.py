@@ -25,7 +25,16 @@ from edgevox.core.events import Bus
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
+from edgevox.core.types import (
+    Audio,
+    ChatDone,
+    ChatReply,
+    ChatRequest,
+    SynthesisRequest,
+    TranscribeRequest,
+    Transcript,
+    to_pcm16,
+)
 from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
 from edgevox.server.app import create_app
@@ -101,6 +110,11 @@ class Lobby:
         return entity.state
 
 
+async def _sample(voice_id: str) -> list[Audio]:
+    request = SynthesisRequest(voice_id)
+    return [sound async for sound in ToneSynthesizer().stream(request, CancelFlag())]
+
+
 @asynccontextmanager
 async def lobby(
     folders: Folders,
@@ -149,6 +163,7 @@ async def lobby(
             toolbox,
             engines=lambda: {"llm": {"state": "ready", "detail": "", "restarts": 0}},
             turns=lambda _from_s, _until_s: records,
+            voice_sample=_sample,
         ),
     )
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)

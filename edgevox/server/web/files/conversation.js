@@ -85,9 +85,10 @@ export class Conversation {
     }
   }
 
-  begin({ turn_id: id, source }, place) {
+  begin({ turn_id: id, source, room }, place) {
     byId("welcome").hidden = true;
     const turn = new Turn(source, place, { confirm: this.on.confirm[place], repeat: this.on.repeat });
+    if (place === "room") turn.tellFrom(room || t("inRoom"));
     if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);
