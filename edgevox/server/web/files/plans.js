@@ -19,21 +19,17 @@ export class Plans {
     this.schedule = new KeyedList(byId("schedule-list"), (entry) => this.entry(entry));
     this.lists = new KeyedList(byId("lists"), (list) => this.list(list));
     this.aheadMs = 0; // of this browser's clock
-    const inView = async (refresh) => {
-      if (this.place.checkVisibility()) await refresh();
-    };
     this.polling = [
-      new Polling(LOOK_EVERY_MS, () => inView(() => this.refreshSchedule())),
-      new Polling(LISTS_EVERY_MS, () => inView(() => this.refreshLists())),
-      new Polling(1_000, () => this.count()),
+      new Polling(LOOK_EVERY_MS, () => this.refreshSchedule(), this.place),
+      new Polling(LISTS_EVERY_MS, () => this.refreshLists(), this.place),
+      new Polling(1_000, () => this.count(), this.place),
     ];
     byId("plan-form").append(...this.form());
     byId("plan-form").addEventListener("submit", (event) => this.submitted(event));
   }
 
   watch() {
-    for (const one of this.polling) void one.start();
-    return this.refresh();
+    return Promise.all(this.polling.map((one) => one.start()));
   }
 
   rest() {

@@ -15,14 +15,11 @@ export class Rooms {
     const place = element("ul");
     this.element = element("div", { class: "satellites" }, this.note, place, this.said);
     this.list = new KeyedList(place, (satellite) => this.satellite(satellite));
-    this.polling = new Polling(LOOK_EVERY_MS, async () => {
-      if (this.element.checkVisibility()) await this.refresh();
-    });
+    this.polling = new Polling(LOOK_EVERY_MS, () => this.refresh(), this.element);
   }
 
-  async watch() {
-    void this.polling.start();
-    await this.refresh();
+  watch() {
+    return this.polling.start();
   }
 
   rest() {
@@ -34,8 +31,10 @@ export class Rooms {
       this.list.show(data.map(({ name, room, kind, is_muted: isMuted, is_connected: isConnected, state, problem }) => ({ id: name, room, kind, isMuted, isConnected, state, problem })));
       showNote(this.note, data.length === 0 ? t("noSatellites") : "");
     };
-    // A server without satellites has no such list.
-    await this.server.show("/v1/satellites", show, ({ status, message }) => showNote(this.note, status === 404 ? "" : message));
+    await this.server.show("/v1/satellites", show, ({ status, message }) => {
+      if (status === 404) this.rest(); // this server has no satellites
+      else showNote(this.note, message);
+    });
   }
 
   satellite({ id, room, kind, isMuted, isConnected, state, problem }) {
