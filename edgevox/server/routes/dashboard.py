@@ -67,9 +67,21 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 _MOST_TURNS = 500
 _MOST_FOUND = 100
 _MAX_QUERY_CHARS = 100
-_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code", "calls", "room")
+_TURN_FIELDS = (
+    "turn_id",
+    "at",
+    "source",
+    "preset",
+    "heard",
+    "reply",
+    "outcome",
+    "error_code",
+    "calls",
+    "room",
+    "speaker",
+)
 # What the turns of a day and those found can be limited to.
-_TURN_FILTERS = ("room",)
+_TURN_FILTERS = ("room", "speaker")
 _FILTER_QUERY = {name: {"type": "string", "maxLength": _MAX_QUERY_CHARS} for name in _TURN_FILTERS}
 
 
@@ -196,6 +208,7 @@ async def _turns(server: ServerContext, request: Request, _caller: Caller) -> Js
         "day": day.isoformat(),
         "earlier": earlier,
         "rooms": sorted({record.room for record in everything if record.room}),
+        "speakers": sorted({record.speaker for record in everything if record.speaker}),
         "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
         "trend": hourly_medians(records),
     }

@@ -75,6 +75,48 @@ SATELLITES = """
     texts.push(await shown({ ...kitchen, is_connected: false, state: null, problem: "it does not answer" }));
     return [...texts, asked];
 """
+PEOPLE = """
+    const { People } = await import("/page/people.js");
+    const known = [{ name: "Ben" }];
+    const sentences = ["One.", "Two.", "Three."];
+    const sizes = [];
+    const server = {
+      show: async (_path, show) => show({ people: known, sentences }),
+      post: async (_path, { name, recordings }) => {
+        known.push({ name });
+        sizes.push(...recordings.map((recording) => atob(recording).length));
+      },
+      delete: async (path) => known.splice(known.findIndex(({ name }) => path.endsWith(name)), 1),
+    };
+    const people = new People(server);
+    document.body.append(people.element);
+    await people.refresh();
+    people.name.value = "Anna";
+    const enrolled = people.enrol();
+    const step = async (words) => {
+      for (;;) {
+        const button = people.step.querySelector("button");
+        if (button?.textContent === words) return button;
+        await new Promise((drawn) => setTimeout(drawn, 20));
+      }
+    };
+    const read = [];
+    for (const _sentence of sentences) {
+      const button = await step("Record");
+      read.push(people.step.querySelector(".large").textContent);
+      button.click();
+      const done = await step("Done");
+      await new Promise((spoken) => setTimeout(spoken, 300));
+      done.click();
+      while (done.isConnected && !people.step.hidden) await new Promise((drawn) => setTimeout(drawn, 20));
+    }
+    await enrolled;
+    const added = people.element.textContent;
+    people.element.querySelector("[data-person=Ben] button").click();
+    while (known.length > 1) await new Promise((drawn) => setTimeout(drawn, 20));
+    await people.refresh();
+    return [read, sizes, added, people.element.querySelector("ul").textContent];
+"""
 RESAMPLED = """
     const { Resampler } = await import("/page/resampler.js");
     return [1000, 10000].map((hertz) => {
@@ -278,6 +320,18 @@ def test_a_room_is_seen_muted_and_spoken_to(visitor: Visitor) -> None:
     assert "Listening" in listening
     assert "does not answer" in offline
     assert asked == [["patch", "kitchen", {"is_muted": True}], ["post", "kitchen/say", "Hello, this is how I sound."]]
+
+
+def test_a_person_is_added_by_reading_sentences_aloud_and_removed(visitor: Visitor) -> None:
+    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(SPOKEN)).decode())
+    visitor.one("h1").click()  # without it, a browser allows no sound
+    read, sizes, added, left = visitor.does(PEOPLE)
+    assert read == ["One.", "Two.", "Three."]
+    assert len(sizes) == 3
+    assert min(sizes) > 100
+    assert "Anna is known by voice now." in added
+    assert left.startswith("Anna")
+    assert "Ben" not in left
 
 
 def test_the_turns_of_a_room_are_shown_alone_until_something_is_asked(visitor: Visitor) -> None:

@@ -1,11 +1,11 @@
-// What was said before, from the records of the server: by day, of one room, and found by its words.
+// What was said before, from the records of the server: by day, in one room, by one person, and found by its words.
 
 import { byId, element, showNote } from "./element.js";
 import { dayName, t } from "./texts.js";
-import { Turn } from "./turn.js";
+import { speakerName, Turn } from "./turn.js";
 
 const SEARCH_AFTER_MS = 300;
-const FILTERS = { room: "rooms" }; // the names of the query and of the values in the answer
+const FILTERS = { room: "rooms", speaker: "speakers" }; // the names of the query and of the values in the answer
 
 export class History {
   /** `on` has isShown(turnId): whether the turn is shown already, repeat(text) and said(texts), the latest last. */
@@ -76,7 +76,7 @@ export class History {
     return earlier;
   }
 
-  // The rooms that can be chosen.
+  // The rooms and people that can be chosen.
   offer(answer) {
     for (const [at, [name, values]] of Object.entries(FILTERS).entries()) {
       const filter = this.filters[at];
@@ -84,12 +84,12 @@ export class History {
       filter.hidden = known.length === 0 && filter.value === "";
       if (known.every((value) => [...filter.options].some((option) => option.value === value))) continue;
       const chosen = filter.value;
-      filter.replaceChildren(element("option", { value: "" }, t(`all.${name}`)), ...known.map((value) => element("option", { value }, value)));
+      filter.replaceChildren(element("option", { value: "" }, t(`all.${name}`)), ...known.map((value) => element("option", { value }, name === "speaker" ? speakerName(value) : value)));
       filter.value = chosen;
     }
   }
 
-  // Shows the turns that contain the words, or those of a room, instead of the conversation.
+  // Shows the turns that contain the words, or those of a room or a person, instead of the conversation.
   async find() {
     byId("turn-list").hidden = !this.isWhole;
     this.list.replaceChildren();

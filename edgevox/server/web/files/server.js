@@ -23,6 +23,10 @@ export class Server {
     return this.send("PATCH", path, body);
   }
 
+  async delete(path) {
+    return this.send("DELETE", path);
+  }
+
   async post(path, body) {
     return this.send("POST", path, body);
   }

@@ -9,6 +9,7 @@ const GROUPS = {
   voice: ["tts"],
   microphone: ["stt", "audio"],
   wake: ["wake"],
+  people: [],
   rooms: ["home"],
   tones: ["ring", "sounds"],
   answers: ["llm"],

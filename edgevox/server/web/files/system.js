@@ -2,6 +2,7 @@
 
 import { Checks } from "./checks.js";
 import { Models } from "./models.js";
+import { People } from "./people.js";
 import { Rooms } from "./rooms.js";
 import { Settings } from "./settings.js";
 import { Voices } from "./voices.js";
@@ -10,14 +11,16 @@ export class System {
   /** `on` has act(tool, arguments), ask(text), and moved(), when this device changed its room. */
   constructor(server, loudspeaker, on) {
     this.checks = new Checks(server, loudspeaker, on);
+    this.people = new People(server);
     this.rooms = new Rooms(server);
     const voices = new Voices(server, loudspeaker);
     this.models = new Models(server, voices);
-    this.settings = new Settings(server, this.checks, { voice: voices.element, rooms: this.rooms.element }, on);
+    const parts = { voice: voices.element, people: this.people.element, rooms: this.rooms.element };
+    this.settings = new Settings(server, this.checks, parts, on);
   }
 
   async watch() {
-    await Promise.all([this.rooms.watch(), this.settings.refresh(), this.models.refresh()]);
+    await Promise.all([this.people.refresh(), this.rooms.watch(), this.settings.refresh(), this.models.refresh()]);
   }
 
   rest() {

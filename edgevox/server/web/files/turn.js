@@ -98,7 +98,7 @@ export class Turn {
 
   // A turn of the past, from its record; `isDated` if it stands below no day.
   recall(record, isDated) {
-    this.tellFrom(isDated ? dayName(record.at.slice(0, 10)) : "", record.room);
+    this.tellFrom(isDated ? dayName(record.at.slice(0, 10)) : "", speakerName(record.speaker), record.room);
     this.transcript({ text: record.heard });
     this.said.hidden = record.heard === "";
     this.work.append(...record.calls.map((summary) => element("p", { class: "call summary", "data-state": "done" }, summary)));
@@ -157,6 +157,11 @@ export class Turn {
     this.foot.replaceChildren(element("span", {}, t("lost")));
     if (this.heard) this.foot.append(button("link", () => this.on.repeat(this.heard), t("repeat")));
   }
+}
+
+// A voice that the assistant does not know is that of a guest.
+export function speakerName(name) {
+  return name === "guest" ? t("guest") : name;
 }
 
 // Follows the width of its container.
