@@ -154,6 +154,7 @@ class VoiceSessionManager:
         return dialogue.Pipeline(
             program.agent(agent) if program else agent,
             preset=self.preset.name,
+            room=room,
             publish=publish,
             transcriber=transcriber,
             voice=self.voice() if loudspeaker else None,
@@ -164,7 +165,6 @@ class VoiceSessionManager:
             warms_prefix=conversation is not None,
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
-            room=room,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

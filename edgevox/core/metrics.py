@@ -68,6 +68,7 @@ class TurnMetrics:
     cached_tokens: int = 0
     generated_tokens: int = 0
     dropped_samples: int = 0
+    room: str = ""
     transcribed_early_ms: float = 0.0
     """Time that the recogniser worked before the endpoint; part of no stage."""
     instant_word: str = ""
@@ -77,7 +78,6 @@ class TurnMetrics:
     """What the tools did, in words."""
     speaker: str = ""
     """The enrolled person who spoke, or "guest"; "" without speaker recognition."""
-    room: str = ""
 
     @property
     def timings_ms(self) -> dict[str, float]:
@@ -129,6 +129,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         at=_now(),
         source=started.source,
         preset=started.preset,
+        room=started.room,
         heard=next((event.text for event in history if isinstance(event, events.TranscriptReady)), ""),
         reply=ended.reply,
         outcome=ended.outcome,
@@ -143,7 +144,6 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         stages=tuple(_spans(history, started.at_s)),
         calls=tuple(event.summary for event in history if isinstance(event, events.ToolFinished) and event.summary),
         speaker=next((event.speaker for event in history if isinstance(event, events.TranscriptReady)), ""),
-        room=started.room,
     )
 
 

@@ -29,11 +29,11 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 
 
 class Pipeline:
-    """Runs one turn at a time. Without `voice` and `loudspeaker` a reply is text in the event stream only.
+    """Runs one turn at a time, of a speaker in `room`. Without `voice` and `loudspeaker` a reply is text in the event stream only.
 
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
-    confirmed with the user before a tool runs. Turns are recorded as of `room`.
+    confirmed with the user before a tool runs.
     """
 
     def __init__(
@@ -41,6 +41,7 @@ class Pipeline:
         agent: ReplyAgent,
         *,
         preset: str,
+        room: str = "",
         publish: Publish,
         transcriber: Transcriber | None = None,
         voice: Synthesizer | None = None,
@@ -51,7 +52,6 @@ class Pipeline:
         warms_prefix: bool = False,
         languages: ReplyLanguages | None = None,
         ask_below: float = 0.0,
-        room: str = "",
     ) -> None:
         self.confirmation = confirmation or ConfirmationDialog()
         self.alarm_state = alarm_state
