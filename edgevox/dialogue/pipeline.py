@@ -29,7 +29,7 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 
 
 class Pipeline:
-    """Runs one turn at a time, of a speaker in `room`. Without `voice` and `loudspeaker` a reply is text in the event stream only.
+    """Runs one turn at a time, in `room`. Without `voice` and `loudspeaker` a reply is text in the event stream only.
 
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is

@@ -25,16 +25,7 @@ from edgevox.core.events import Bus
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import (
-    Audio,
-    ChatDone,
-    ChatReply,
-    ChatRequest,
-    SynthesisRequest,
-    TranscribeRequest,
-    Transcript,
-    to_pcm16,
-)
+from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
 from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
 from edgevox.server.app import create_app
@@ -110,9 +101,8 @@ class Lobby:
         return entity.state
 
 
-async def _sample(voice_id: str) -> list[Audio]:
-    request = SynthesisRequest(voice_id)
-    return [sound async for sound in ToneSynthesizer().stream(request, CancelFlag())]
+async def _sample(voice_id: str) -> list[Any]:
+    return [sound async for sound in Synthesizer(ToneSynthesizer()).speak_text(voice_id, CancelFlag(), "en")]
 
 
 @asynccontextmanager
