@@ -96,6 +96,7 @@ export class History {
     showNote(this.note, "");
     if (this.words === "") {
       await this.recent();
+      if (!this.isWhole && this.list.childElementCount === 0) showNote(this.note, t("nothingFound"));
       return;
     }
     const found = await this.read("/v1/turns/search", { words: this.words });

@@ -9,6 +9,11 @@ export class People {
   constructor(server) {
     this.server = server;
     this.name = field(t("personName"), { type: "text", maxlength: 40 });
+    this.name.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // it stands in the form of the settings
+      void this.enrol();
+    });
     this.begin = button("", () => void this.enrol(), t("add"));
     this.step = element("div", { class: "step", hidden: true });
     this.note = element("p", { class: "result", role: "status", hidden: true });
@@ -64,7 +69,15 @@ export class People {
   // Returns a recording of the sentence in base64.
   record(stream, sentence, number) {
     const recorder = new MediaRecorder(stream);
-    const step = button("main", () => (recorder.state === "recording" ? recorder.stop() : recorder.start()), t("record"));
+    const click = () => {
+      if (recorder.state === "inactive") {
+        recorder.start();
+        return;
+      }
+      step.disabled = true;
+      recorder.stop();
+    };
+    const step = button("main", click, t("record"));
     recorder.onstart = () => (step.textContent = t("recorded"));
     const recorded = new Promise((done) => {
       recorder.ondataavailable = ({ data }) => done(base64(data));

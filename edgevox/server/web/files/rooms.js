@@ -3,7 +3,7 @@
 import { element, labelled, showNote } from "./element.js";
 import { KeyedList } from "./list.js";
 import { Polling } from "./polling.js";
-import { t } from "./texts.js";
+import { known, t } from "./texts.js";
 
 const LOOK_EVERY_MS = 3_000;
 
@@ -39,7 +39,7 @@ export class Rooms {
 
   satellite({ id, room, kind, isMuted, isConnected, state, problem }) {
     const name = room || id;
-    const doing = isMuted ? t("muted") : isConnected ? t(`state.${state === "listening" ? "microphone" : state}`) : problem || t("state.offline");
+    const doing = isMuted ? t("muted") : isConnected ? stateName(state) : problem || t("state.offline");
     const change = ({ target }) => void this.act("patch", id, { is_muted: !target.checked }, () => "");
     const listens = element("input", { type: "checkbox", role: "switch", checked: !isMuted, change, "aria-label": `${t("listens")}: ${name}` });
     const said = ({ is_spoken: isSpoken }) => t(isSpoken ? "spokeThere" : "notHeardThere", { room: name });
@@ -58,4 +58,9 @@ export class Rooms {
     showNote(this.said, await this.server[method](`/v1/satellites/${path}`, body).then(words, (error) => error.message));
     await this.refresh();
   }
+}
+
+function stateName(state) {
+  const key = `state.${state === "listening" ? "microphone" : state}`;
+  return known(key) ? t(key) : state;
 }
