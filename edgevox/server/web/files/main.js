@@ -38,6 +38,7 @@ let played_s = 0;
 let rateHz = 0;
 let mayConfirm = false;
 let system = null;
+let isSystemSeen = false;
 let isChanging = false; // the microphone: a browser may ask the person first
 
 const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
@@ -143,7 +144,7 @@ function greet(hello) {
   byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
   void room.listen();
-  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), system?.watch()]);
+  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), isSystemSeen && watchSystem()]);
 }
 
 function refresh() {
@@ -161,14 +162,15 @@ function changed(status) {
   for (const part of [room, home, plans, engines, system, ring]) part?.rest();
 }
 
-// Few look at the settings, which are many.
-async function loadSystem() {
-  const { System } = await import("./system.js");
+// Few look at the settings, which are many: they are loaded when they are seen.
+async function watchSystem() {
+  const { System } = await import("./system.js").catch(() => ({})); // without a server, the next connection tries again
+  if (System === undefined) return;
   const ask = (text) => {
     views.show("talk");
     void send(text);
   };
-  system = new System(server, loudspeaker, { act, ask, moved: () => socket.connect() });
+  system ??= new System(server, loudspeaker, { act, ask, moved: () => socket.connect() });
   if (socket.isOpen) await system.watch();
 }
 
@@ -230,7 +232,8 @@ async function talk() {
 new IntersectionObserver(([{ isIntersecting }], observer) => {
   if (!isIntersecting) return;
   observer.disconnect();
-  void loadSystem();
+  isSystemSeen = true;
+  void watchSystem();
 }).observe(byId("system"));
 byId("microphone").append(icon("microphone"));
 byId("microphone").addEventListener("click", () => void talk());
