@@ -18,6 +18,7 @@ from edgevox.app.engines import EngineHealth, Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.app.model_selection import ModelSelection
 from edgevox.app.toolbox import Toolbox
+from edgevox.app.voice_samples import VoiceSamples
 from edgevox.app.voice_sessions import BargeInSelector, VoiceSessionManager
 from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.files import read_audio
@@ -321,6 +322,7 @@ class AssistantRuntime:
                 engines=lambda: self._health.report(self.engines.states()),
                 turns=self.records.turn_log.between,
                 problem=lambda: self.record_problem,
+                voice_sample=VoiceSamples(self.settings, self.preset, self.folders),
             ),
             aliases=preset.aliases,
         )

@@ -157,6 +157,7 @@ class VoiceSessionManager:
         return dialogue.Pipeline(
             program.agent(agent) if program else agent,
             preset=self.preset.name,
+            room=room,
             publish=publish,
             transcriber=transcriber,
             voice=self.voice() if loudspeaker else None,

@@ -68,6 +68,7 @@ class TurnMetrics:
     cached_tokens: int = 0
     generated_tokens: int = 0
     dropped_samples: int = 0
+    room: str = ""
     transcribed_early_ms: float = 0.0
     """Time that the recogniser worked before the endpoint; part of no stage."""
     instant_word: str = ""
@@ -75,6 +76,8 @@ class TurnMetrics:
     stages: tuple[StageSpan, ...] = field(default=())
     calls: tuple[str, ...] = ()
     """What the tools did, in words."""
+    speaker: str = ""
+    """The enrolled person who spoke, or "guest"; "" without speaker recognition."""
 
     @property
     def timings_ms(self) -> dict[str, float]:
@@ -126,6 +129,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         at=_now(),
         source=started.source,
         preset=started.preset,
+        room=started.room,
         heard=next((event.text for event in history if isinstance(event, events.TranscriptReady)), ""),
         reply=ended.reply,
         outcome=ended.outcome,
@@ -139,6 +143,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         instant_word=next((event.word for event in history if isinstance(event, events.InstantWordHeard)), ""),
         stages=tuple(_spans(history, started.at_s)),
         calls=tuple(event.summary for event in history if isinstance(event, events.ToolFinished) and event.summary),
+        speaker=next((event.speaker for event in history if isinstance(event, events.TranscriptReady)), ""),
     )
 
 

@@ -29,7 +29,7 @@ _NOTHING_TO_STOP = "there was nothing to stop"
 
 
 class Pipeline:
-    """Runs one turn at a time. Without `voice` and `loudspeaker` a reply is text in the event stream only.
+    """Runs one turn at a time, in `room`. Without `voice` and `loudspeaker` a reply is text in the event stream only.
 
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
@@ -41,6 +41,7 @@ class Pipeline:
         agent: ReplyAgent,
         *,
         preset: str,
+        room: str = "",
         publish: Publish,
         transcriber: Transcriber | None = None,
         voice: Synthesizer | None = None,
@@ -56,6 +57,7 @@ class Pipeline:
         self.alarm_state = alarm_state
         self._agent = agent
         self._preset = preset
+        self._room = room
         self._publish = publish
         self._transcriber = transcriber
         self._words = words
@@ -269,7 +271,9 @@ class Pipeline:
     @contextmanager
     def _open(self, turn: Turn, source: TurnSource, started_s: float) -> Iterator[bool]:
         """Publish TurnStarted, and TurnEnded on an error; yields whether an alarm rings."""
-        self._publish(events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset))
+        self._publish(
+            events.TurnStarted(turn_id=turn.id, at_s=started_s, source=source, preset=self._preset, room=self._room)
+        )
         self._turn = turn
         self._opened_s = time.monotonic()
         self._idle_worker.end()

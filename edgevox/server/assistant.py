@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -20,7 +20,7 @@ from edgevox.core.events import Bus, Publish
 from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.types import ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
+from edgevox.core.types import Audio, ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.speech_output import Synthesizer
@@ -93,7 +93,8 @@ class DashboardTools(Protocol):
 class DashboardData:
     """Data of one runtime. `turns` returns those that ended in an interval; it blocks, and raises StateError.
 
-    `problem` returns the error that keeps turns from being stored.
+    `problem` returns the error that keeps turns from being stored. `voice_sample` lets an installed voice say a
+    sentence; it raises ConfigError, ModelError and EngineFailed.
     """
 
     settings: Settings
@@ -102,6 +103,7 @@ class DashboardData:
     engines: Callable[[], Mapping[str, JsonObject]]
     turns: Callable[[float, float], list[TurnMetrics]]
     problem: Callable[[], StateError | None] = lambda: None
+    voice_sample: Callable[[str], Awaitable[list[Audio]]] | None = None
 
 
 class Embedder(Stage[EmbedRequest, Embedding], Protocol):

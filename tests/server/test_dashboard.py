@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from edgevox.audio.files import decode_audio
 from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
 from tests.server.web.conftest import SMALL_VOICE
@@ -61,6 +62,22 @@ async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Fol
     assert turns["trend"][0]["median_ms"]["total"] == done["waterfall"]["total_ms"]
     assert turns["day"] == dt.datetime.now().astimezone().date().isoformat()
     assert [status for status, _body in bad] == [400, 400, 400]
+
+
+async def test_turns_of_a_room_are_told_apart_from_those_elsewhere(folders: Folders) -> None:
+    async with lobby(folders, ["Hello.", "Hello."]) as behind:
+        for room in ("Kitchen", ""):
+            async with connected(behind.url, room=room) as client:
+                await client.send("text", text="hello")
+                await client.until("done")
+        _status, turns = await asked(behind.url, "/v1/turns")
+        _status, kitchen = await asked(behind.url, "/v1/turns?room=Kitchen")
+        _status, found = await asked(behind.url, "/v1/turns/search?words=hello&room=Kitchen")
+        _status, none = await asked(behind.url, "/v1/turns/search?words=hello&room=Garage")
+    assert turns["rooms"] == ["Kitchen"]
+    assert [turn["room"] for turn in turns["data"]] == ["Kitchen", ""]
+    assert kitchen["data"] == found["data"] == turns["data"][:1]
+    assert none["data"] == []
 
 
 async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
@@ -143,6 +160,12 @@ async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
     reloads: list[None] = []
     async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
         _status, told = await asked(behind.url, "/v1/voices")
+        async with (
+            aiohttp.ClientSession(headers={"Authorization": f"Bearer {OWNER}"}) as session,
+            session.get(f"{behind.url}/v1/voices/small-voice/sample") as sample,
+        ):
+            assert (sample.status, sample.content_type) == (200, "audio/wav")
+            assert decode_audio(await sample.read(), max_s=60).duration_s == pytest.approx(0.11, abs=0.01)
         refused = [
             await asked(behind.url, f"/v1/voices/{voice}/use", method="POST") for voice in ("nobody", "whisper-base")
         ]

@@ -357,7 +357,7 @@ class ChatService:
             room=origin.room,
         )
         turn = Turn(cancel=cancel)
-        with self._recorded(turn, begun[0].content) as texts:
+        with self._recorded(turn, begun[0].content, origin.room) as texts:
             async with aclosing(agent.stream(begun, turn, tool_choice=question.tool_choice, source="api")) as pieces:
                 async for piece in pieces:
                     match piece:
@@ -370,10 +370,10 @@ class ChatService:
                             yield ReplyEnd("length" if is_cut else "stop", usage)
 
     @contextmanager
-    def _recorded(self, turn: Turn, text: str) -> Iterator[list[str]]:
+    def _recorded(self, turn: Turn, text: str, room: str) -> Iterator[list[str]]:
         """Record the turn like a local one, because the assistant may act; the caller appends the reply."""
         record, reply = self._assistant.record, list[str]()
-        record(TurnStarted(turn_id=turn.id, source="api", preset=self._assistant.name))
+        record(TurnStarted(turn_id=turn.id, source="api", preset=self._assistant.name, room=room))
         record(TranscriptReady(turn_id=turn.id, text=text, language=""))
         ended = TurnEnded(turn_id=turn.id, outcome="cancelled")
         try:

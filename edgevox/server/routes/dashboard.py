@@ -22,6 +22,7 @@ from edgevox.config import Settings
 from edgevox.config.editing import editable_settings, reason_not_editable, save_changes, value_of
 from edgevox.config.schema import Setting, sections
 from edgevox.core.errors import StateError
+from edgevox.core.languages import all_phrases
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
 from edgevox.home.colours import find_colour
@@ -66,7 +67,22 @@ def _medians(turns: Sequence[TurnMetrics]) -> JsonObject:
 _MOST_TURNS = 500
 _MOST_FOUND = 100
 _MAX_QUERY_CHARS = 100
-_TURN_FIELDS = ("turn_id", "at", "source", "preset", "heard", "reply", "outcome", "error_code", "calls")
+_TURN_FIELDS = (
+    "turn_id",
+    "at",
+    "source",
+    "preset",
+    "heard",
+    "reply",
+    "outcome",
+    "error_code",
+    "calls",
+    "room",
+    "speaker",
+)
+# What the turns of a day and those found can be limited to.
+_TURN_FILTERS = ("room", "speaker")
+_FILTER_QUERY = {name: {"type": "string", "maxLength": _MAX_QUERY_CHARS} for name in _TURN_FILTERS}
 
 
 async def _healthz(server: ServerContext, _request: Request, _caller: Caller) -> Response:
@@ -184,12 +200,15 @@ async def _turns(server: ServerContext, request: Request, _caller: Caller) -> Js
     from_s, until_s = (
         dt.datetime.combine(date, dt.time()).astimezone().timestamp() for date in (day, day + dt.timedelta(days=1))
     )
-    before = await asyncio.to_thread(dashboard.turns, 0.0, until_s)
+    everything = await asyncio.to_thread(dashboard.turns, 0.0, until_s)
+    before = _filtered(everything, request)
     records = [record for record in before if record.ended_s >= from_s]
     earlier = max((record.at[:10] for record in before if record.ended_s < from_s), default=None)
     return {
         "day": day.isoformat(),
         "earlier": earlier,
+        "rooms": sorted({record.room for record in everything if record.room}),
+        "speakers": sorted({record.speaker for record in everything if record.speaker}),
         "data": [_turn_json(record) for record in records[-_MOST_TURNS:]],
         "trend": hourly_medians(records),
     }
@@ -200,8 +219,13 @@ async def _search_turns(server: ServerContext, request: Request, _caller: Caller
     if not words or len(" ".join(words)) > _MAX_QUERY_CHARS:
         raise invalid(f"words must have 1 to {_MAX_QUERY_CHARS} characters", "words")
     records = await asyncio.to_thread(_dashboard(server).turns, 0.0, time.time())
-    found = [record for record in records if _contains(record, words)]
+    found = [record for record in _filtered(records, request) if _contains(record, words)]
     return {"object": "list", "data": [_turn_json(record) for record in found[-_MOST_FOUND:]]}
+
+
+def _filtered(records: Sequence[TurnMetrics], request: Request) -> list[TurnMetrics]:
+    wanted = {name: value for name in _TURN_FILTERS if (value := request.query_params.get(name))}
+    return [record for record in records if fields_of(record, *wanted) == wanted]
 
 
 def _contains(record: TurnMetrics, words: Sequence[str]) -> bool:
@@ -272,6 +296,10 @@ class SettingsBody(RootModel[dict[str, bool | int | float | str]]):
     """New values by setting name."""
 
 
+# Settings that must name something that is there.
+_OF_THIS_INSTALLATION = ("tts.voice", "home.room")
+
+
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     settings, choices = _dashboard(server).settings, await _choices(server)
     data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
@@ -279,7 +307,7 @@ async def _list_settings(server: ServerContext, _request: Request, _caller: Call
 
 
 async def _choices(server: ServerContext) -> dict[str, list[str]]:
-    """The values of settings that name something of this installation: an installed voice, an area of the home."""
+    """The values to offer: the installed voices, the areas of the home, the languages that it speaks itself."""
     dashboard = _dashboard(server)
     store = open_store(dashboard.folders)
     installed = await asyncio.to_thread(store.installed)
@@ -288,7 +316,7 @@ async def _choices(server: ServerContext) -> dict[str, list[str]]:
     if dashboard.toolbox is not None:
         with suppress(HomeError, StateError):
             areas = [area.name for area in dashboard.toolbox.home.house().areas]
-    return {"tts.voice": voices, "home.room": areas}
+    return {"tts.voice": voices, "home.room": areas, "stt.language": ["auto", *all_phrases()]}
 
 
 async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
@@ -301,7 +329,7 @@ async def _change_settings(server: ServerContext, request: Request, _caller: Cal
         raise invalid("no settings given")
     choices = await _choices(server)
     for name, value in changes.items():
-        if name in choices and value not in choices[name]:
+        if name in _OF_THIS_INSTALLATION and value not in choices[name]:
             raise invalid(f"{name} must be one of: {', '.join(choices[name]) or 'nothing, there are none'}", name)
     try:
         await asyncio.to_thread(save_changes, dashboard.settings, dashboard.folders, changes)
@@ -349,7 +377,7 @@ ROUTES = (
         _turns,
         HISTORY,
         errors=(400, 404),
-        query={"day": {"type": "string", "format": "date"}},
+        query={"day": {"type": "string", "format": "date"}, **_FILTER_QUERY},
     ),
     ApiRoute(
         "GET",
@@ -358,7 +386,7 @@ ROUTES = (
         _search_turns,
         HISTORY,
         errors=(400, 404),
-        query={"words": {"type": "string", "minLength": 1, "maxLength": _MAX_QUERY_CHARS}},
+        query={"words": {"type": "string", "minLength": 1, "maxLength": _MAX_QUERY_CHARS}, **_FILTER_QUERY},
     ),
     _shown("/v1/settings", "Editable settings", _list_settings, "settings"),
     ApiRoute(

@@ -6,6 +6,7 @@ The data comes over the voice socket and /v1, with the user's token.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -41,34 +42,44 @@ HEADERS: Mapping[str, str] = {
     "Service-Worker-Allowed": "/",
     # Cached, but revalidated each time: the page must not be older than its server.
     "Cache-Control": "no-cache",
+    "Vary": "Accept-Encoding",
 }
 
 
-def page_files() -> Mapping[str, Response]:
-    """Return the responses with the files of the page by name; unknown file types are skipped."""
+def page_files() -> Mapping[str, bytes]:
+    """Return the files of the page by name; unknown file types are skipped."""
     folder = files(__package__).joinpath("files")
-    return {
-        entry.name: _response(entry.read_bytes(), _TYPES[kind])
-        for entry in folder.iterdir()
-        if (kind := entry.name.rpartition(".")[2]) in _TYPES
-    }
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir() if _kind(entry.name) in _TYPES}
 
 
 def page_routes() -> list[Route]:
     """Return the routes: the page at `/`, its files at `/page/NAME`."""
-    known = page_files()
+    known = {name: (_plain(name, body), _compressed(name, body)) for name, body in page_files().items()}
 
     async def serve(request: Request) -> Response:
         file = known.get(request.path_params.get("name", START))
         if file is None:
             raise HTTPException(404)
-        if request.headers.get("if-none-match") == (etag := file.headers["ETag"]):
+        plain, compressed = file
+        response = compressed if "gzip" in request.headers.get("accept-encoding", "") else plain
+        if request.headers.get("if-none-match") == (etag := response.headers["ETag"]):
             return Response(status_code=304, headers={**HEADERS, "ETag": etag})
-        return file
+        return response
 
     return [Route(path, serve, methods=["GET"], include_in_schema=False) for path in ("/", "/page/{name}")]
 
 
-def _response(body: bytes, content_type: str) -> Response:
+def _plain(name: str, body: bytes) -> Response:
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    return Response(body, headers={**HEADERS, "ETag": etag, "Content-Type": content_type})
+    return Response(body, headers={**HEADERS, "ETag": etag, "Content-Type": _TYPES[_kind(name)]})
+
+
+def _compressed(name: str, body: bytes) -> Response:
+    """Compressed once, when the server starts: the files do not change while it runs."""
+    response = _plain(name, gzip.compress(body, mtime=0))
+    response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _kind(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -166,7 +166,7 @@ def read_hello(text: str) -> Hello:
 
 # The type of the frame of each event, and the fields that clients get.
 _FRAMES_OF_EVENTS: Mapping[type[events.Event], tuple[str, ...]] = {
-    events.TurnStarted: ("turn_begin", "turn_id", "source"),
+    events.TurnStarted: ("turn_begin", "turn_id", "source", "room"),
     events.TranscriptReady: ("transcript", "turn_id", "text", "language", "dropped"),
     events.ReplyDelta: ("token", "turn_id", "text"),
     events.ToolCallWritten: ("tool_call_delta", "turn_id", "call_id", "name", "arguments_delta"),

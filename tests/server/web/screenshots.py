@@ -17,6 +17,7 @@ from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household,
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
 ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
+ROOM = "Kitchen"
 ASKED = (
     "Is the front door locked?",
     "Set the living room light to forty percent",
@@ -56,8 +57,11 @@ def take(visitor: Chromium, folder: Path) -> None:
     visitor.colours("light")
     for words in ASKED:
         visitor.ask(words)
+    visitor.does("localStorage.setItem('edgevox-room', given[0])", ROOM)
+    visitor.open(visitor.browser.current_url)
+    visitor.until_connected()
     visitor.one('[data-thing="light.floor_lamp"] .tap').click()
-    visitor.answered(len(ASKED))
+    visitor.answered(0)
     before = len(visitor.turns())
     visitor.one("#microphone").click()
     visitor.until(lambda: len(visitor.turns()) > before)
@@ -72,7 +76,9 @@ def take(visitor: Chromium, folder: Path) -> None:
     yes.click()
     visitor.answered(before + 1)
     visitor.does("document.querySelector('[data-kind=alarm] .row .quiet').click()")
-    visitor.does("for (const name of ['voice', 'tones']) document.querySelector(`[data-group=${name}]`).open = true")
+    show(visitor, "system")
+    visitor.one(".voices li")
+    visitor.does("for (const name of ['voice', 'rooms']) document.querySelector(`[data-group=${name}]`).open = true")
     for size in (DESKTOP, PHONE):
         for view in ("home", "plans", "timing", "tools", "system"):
             both(visitor, folder, view, size)

@@ -47,7 +47,15 @@ def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
     for engine in ("stt", "llm", "tts"):
         visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
     visitor.until(lambda: "Turn on, open, lock" in visitor.text('[data-tool="turn_on"]'))
+    visitor.one('nav a[data-view="system"]').click()
     visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3)
+
+
+def test_a_voice_that_is_not_in_use_is_heard(visitor: Visitor) -> None:
+    visitor.one('nav a[data-view="system"]').click()
+    visitor.one('[data-group="voice"] > summary').click()
+    visitor.one('[data-voice="piper-en_US-joe-medium"] button').click()
+    visitor.until(lambda: "It spoke for" in visitor.text(".voices .result"))
 
 
 def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: Visitor) -> None:

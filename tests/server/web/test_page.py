@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from edgevox.config.editing import editable_settings
 from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
 from edgevox.home.backends.demo import DemoHome
@@ -51,6 +52,70 @@ TIMED = """
     const turn = (stages) => ({ at: new Date().toISOString(), outcome: "answered", heard: "", total_ms: 9500, stages });
     const [spoken, silent] = [turn([speak]), turn([confirm])];
     return [trend([spoken, silent], 400).textContent, tookMs(silent), verdict(spoken, [spoken, silent])];
+"""
+SATELLITES = """
+    const { Rooms } = await import("/page/rooms.js");
+    const [asked, state] = [[], { data: [] }];
+    const act = (method) => async (path, body) => {
+      asked.push([method, path.replace("/v1/satellites/", ""), body.text ?? body]);
+      return { is_spoken: true };
+    };
+    const server = { show: async (_path, show) => show(state), patch: act("patch"), post: act("post") };
+    const rooms = new Rooms(server);
+    document.body.append(rooms.element);
+    const shown = async (...data) => {
+      state.data = data;
+      await rooms.refresh();
+      return rooms.element.textContent;
+    };
+    const kitchen = { name: "kitchen", room: "Kitchen", kind: "edgevox", is_connected: true, is_muted: false };
+    const texts = [await shown(), await shown({ ...kitchen, state: "listening", problem: null })];
+    rooms.element.querySelector("[role=switch]").click();
+    rooms.element.querySelector("button").click();
+    texts.push(await shown({ ...kitchen, is_connected: false, state: null, problem: "it does not answer" }));
+    return [...texts, asked];
+"""
+PEOPLE = """
+    const { People } = await import("/page/people.js");
+    const known = [{ name: "Ben" }];
+    const sentences = ["One.", "Two.", "Three."];
+    const sizes = [];
+    const server = {
+      show: async (_path, show) => show({ people: known, sentences }),
+      post: async (_path, { name, recordings }) => {
+        known.push({ name });
+        sizes.push(...recordings.map((recording) => atob(recording).length));
+      },
+      delete: async (path) => known.splice(known.findIndex(({ name }) => path.endsWith(name)), 1),
+    };
+    const people = new People(server);
+    document.body.append(people.element);
+    await people.refresh();
+    people.name.value = "Anna";
+    const enrolled = people.enrol();
+    const step = async (words) => {
+      for (;;) {
+        const button = people.step.querySelector("button");
+        if (button?.textContent === words) return button;
+        await new Promise((drawn) => setTimeout(drawn, 20));
+      }
+    };
+    const read = [];
+    for (const _sentence of sentences) {
+      const button = await step("Record");
+      read.push(people.step.querySelector(".large").textContent);
+      button.click();
+      const done = await step("Done");
+      await new Promise((spoken) => setTimeout(spoken, 300));
+      done.click();
+      while (done.isConnected && !people.step.hidden) await new Promise((drawn) => setTimeout(drawn, 20));
+    }
+    await enrolled;
+    const added = people.element.textContent;
+    people.element.querySelector("[data-person=Ben] button").click();
+    while (known.length > 1) await new Promise((drawn) => setTimeout(drawn, 20));
+    await people.refresh();
+    return [read, sizes, added, people.element.querySelector("ul").textContent];
 """
 RESAMPLED = """
     const { Resampler } = await import("/page/resampler.js");
@@ -219,9 +284,7 @@ def test_what_the_settings_are_about_can_be_tried(visitor: Visitor, behind: Lobb
     visitor.until(lambda: visitor.turns() and visitor.turns()[-1].get_attribute("data-outcome"))
 
 
-def test_a_setting_is_changed_by_a_name_that_people_know_and_a_model_is_downloaded(
-    visitor: Visitor, behind: Lobby
-) -> None:
+def test_a_setting_is_changed_by_a_name_that_people_know(visitor: Visitor) -> None:
     show(visitor, "system")
     visitor.one('[data-group="voice"] summary').click()
     speed = visitor.one("#setting-tts\\.speed")
@@ -230,9 +293,65 @@ def test_a_setting_is_changed_by_a_name_that_people_know_and_a_model_is_download
     speed.send_keys("1.25")
     visitor.one("#settings button[type=submit]").click()
     visitor.until(lambda: "Saved. It takes effect at the next start." in visitor.text("#settings .save .result"))
-    visitor.one("#system details:has(#models) summary").click()
-    visitor.one('[data-model="small-voice"] button').click()
-    visitor.until(lambda: "installed" in visitor.text('[data-model="small-voice"]'))
+
+
+def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: Visitor, behind: Lobby) -> None:
+    def act(voice: str, button: int) -> None:
+        visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, f"{voice} button")) >= button)
+        visitor.one(f"{voice} button:nth-of-type({button})").click()
+
+    show(visitor, "system")
+    visitor.one('[data-group="voice"] > summary').click()
+    assert "British English · hibari" in visitor.text('[data-voice="hibari-en_GB-emma"] .about')
+    visitor.one(".voices details summary").click()
+    assert "Thorsten" in visitor.one('.voices details [data-voice="piper-de_DE-thorsten-medium"]').text
+    small = '[data-voice="small-voice"]'
+    act(small, 1)  # download
+    act(small, 2)  # use: the first is now the one to hear it
+    visitor.until(lambda: "Saved. It takes effect at the next start." in visitor.text(".voices .result"))
+    act(small, 1)
+    visitor.until(lambda: "It spoke for 0.1 s." in visitor.text(".voices .result"))
+
+
+def test_a_room_is_seen_muted_and_spoken_to(visitor: Visitor) -> None:
+    empty, listening, offline, asked = visitor.does(SATELLITES)
+    assert "edgevox satellite" in empty
+    assert "Kitchen" in listening
+    assert "Listening" in listening
+    assert "does not answer" in offline
+    assert asked == [["patch", "kitchen", {"is_muted": True}], ["post", "kitchen/say", "Hello, this is how I sound."]]
+
+
+def test_a_person_is_added_by_reading_sentences_aloud_and_removed(visitor: Visitor) -> None:
+    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(SPOKEN)).decode())
+    visitor.one("h1").click()  # without it, a browser allows no sound
+    read, sizes, added, left = visitor.does(PEOPLE)
+    assert read == ["One.", "Two.", "Three."]
+    assert len(sizes) == 3
+    assert min(sizes) > 100
+    assert "Anna is known by voice now." in added
+    assert left.startswith("Anna")
+    assert "Ben" not in left
+
+
+def test_the_turns_of_a_room_are_shown_alone_until_something_is_asked(visitor: Visitor) -> None:
+    def reload(room: str) -> None:
+        visitor.does("localStorage.setItem('edgevox-room', given[0])", room)
+        visitor.open(visitor.browser.current_url)
+        visitor.until_connected()
+
+    reload("Kitchen")
+    visitor.ask("How warm is the kettle?")
+    reload("")
+    visitor.ask("How tall is the tower?")
+    visitor.one("#history-room").send_keys("Kitchen")
+    visitor.until(lambda: "kettle" in visitor.text("#past"))
+    assert "tower" not in visitor.text("#past")
+    assert not visitor.one("#turn-list").is_displayed()
+    assert visitor.text("#past .turn .from") == "Kitchen"
+    visitor.ask("And now?")
+    assert visitor.one("#turn-list").is_displayed()
+    assert visitor.one("#history-room").get_attribute("value") == ""
 
 
 def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_text(visitor: Visitor) -> None:
@@ -293,9 +412,11 @@ def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(visitor: Visitor) -
 def test_every_text_is_in_the_catalogue_in_both_languages(visitor: Visitor) -> None:
     english, german = map(set, visitor.does(KEYS))
     assert english == german
-    sources = "".join(bytes(file.body).decode() for name, file in page_files().items() if not name.endswith("png"))
+    sources = "".join(file.decode() for name, file in page_files().items() if not name.endswith("png"))
     used = re.findall(r'\bt\("([\w.]+)"|data-(?:text|label|placeholder)="([\w.]+)"', sources)
     assert {one or other for one, other in used} <= english
+    titles = {f"setting.{setting.name}" for setting in editable_settings() if setting.name != "tts.voice"}
+    assert titles <= english
 
 
 def test_the_page_is_small_and_painted_within_a_second(visitor: Visitor) -> None:

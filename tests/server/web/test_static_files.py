@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from html.parser import HTMLParser
@@ -44,7 +45,7 @@ class Markup(HTMLParser):
 
 
 def texts() -> dict[str, str]:
-    return {name: bytes(file.body).decode() for name, file in page_files().items() if not name.endswith(".png")}
+    return {name: file.decode() for name, file in page_files().items() if not name.endswith(".png")}
 
 
 def markup() -> Markup:
@@ -77,6 +78,21 @@ async def test_nothing_else_is_served(path: str) -> None:
     assert (await got(path)).status == 404
 
 
+async def test_it_is_sent_compressed_to_those_who_can_read_that() -> None:
+    file = page_files()["page.css"]
+    lengths = []
+    async with (
+        served(talking(model([])), always_token=True) as url,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
+    ):
+        for encoding in ("identity", "gzip"):
+            async with session.get(f"{url}/page/page.css", headers={"Accept-Encoding": encoding}) as response:
+                assert await response.read() == file
+                lengths.append(int(response.headers["Content-Length"]))
+    assert lengths[0] == len(file)
+    assert lengths[1] < len(file) / 3
+
+
 async def test_what_has_not_changed_is_not_sent_again() -> None:
     first = await got("/page/main.js")
     again = await got("/page/main.js", **{"If-None-Match": first.headers["ETag"]})
@@ -101,11 +117,9 @@ async def test_a_browser_that_opens_a_refused_address_gets_a_page_that_says_what
 
 
 def test_all_of_it_is_small() -> None:
-    sizes = {name: len(file.body) for name, file in page_files().items()}
     # A browser loads one catalogue, and the icon when the page is installed.
-    visited = {name: size for name, size in sizes.items() if name not in ("texts-de.js", "icon-192.png")}
-    assert sizes["texts-de.js"] < 12_000
-    assert sum(visited.values()) < 150_000
+    walk = [file for name, file in page_files().items() if name not in ("texts-en.js", "icon-192.png")]
+    assert sum(len(gzip.compress(file)) for file in walk) < 70_000
 
 
 def test_it_can_be_installed() -> None:
@@ -132,4 +146,4 @@ def test_every_part_that_is_named_is_there() -> None:
     for name, file in texts().items():
         for wanted in re.findall(r"""["'](?:/page/|\./)([\w.-]+)["']""", file):
             assert wanted in known, f"{name} wants {wanted}"
-    assert re.findall(r"/page/", bytes(known[START].body).decode())
+    assert "/page/" in texts()[START]

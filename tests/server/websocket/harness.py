@@ -101,6 +101,10 @@ class Lobby:
         return entity.state
 
 
+async def _sample(voice_id: str) -> list[Any]:
+    return [sound async for sound in Synthesizer(ToneSynthesizer()).speak_text(voice_id, CancelFlag(), "en")]
+
+
 @asynccontextmanager
 async def lobby(
     folders: Folders,
@@ -149,6 +153,7 @@ async def lobby(
             toolbox,
             engines=lambda: {"llm": {"state": "ready", "detail": "", "restarts": 0}},
             turns=lambda _from_s, _until_s: records,
+            voice_sample=_sample,
         ),
     )
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)

@@ -20,14 +20,9 @@ export class Checks {
   // Each returns a sentence and can throw an Error with one. `place` is where it stands; `value(name)` is a field, saved or not.
 
   async voice(_place, value) {
-    await this.loudspeaker.wake();
     const wanted = { model: "default", input: t("check.sample"), response_format: "wav", speed: Number(value("tts.speed")) };
-    const { context } = this.loudspeaker;
-    const buffer = await context.decodeAudioData(await this.server.sound("/v1/audio/speech", wanted));
-    const source = new AudioBufferSourceNode(context, { buffer });
-    source.connect(context.destination);
-    source.start();
-    return t("check.spoke", { seconds: buffer.duration.toFixed(1) });
+    const seconds = await this.loudspeaker.playFile(await this.server.sound("/v1/audio/speech", wanted));
+    return t("check.spoke", { seconds });
   }
 
   async microphone(place) {

@@ -6,6 +6,16 @@ import { Turn } from "./turn.js";
 
 const MOST_TURNS = 100;
 const NEAR_END_PX = 120;
+// The frames that only concern a turn, and what it does with them.
+const OF_TURN = {
+  token: "token",
+  tool_call_delta: "callDelta",
+  tool_call: "toolCall",
+  tool_result: "toolResult",
+  answer_heard: "answer",
+  confirmation_decided: "decided",
+  instant_word: "instant",
+};
 
 export class Conversation {
   /**
@@ -53,41 +63,23 @@ export class Conversation {
         if (frame.final) this.final(turn, frame);
         else if (place === "here") this.guess(frame.text);
         break;
-      case "token":
-        turn?.token(frame);
-        break;
-      case "tool_call_delta":
-        turn?.callDelta(frame);
-        break;
-      case "tool_call":
-        turn?.toolCall(frame);
-        break;
-      case "tool_result":
-        turn?.toolResult(frame);
-        break;
       case "confirmation_required":
         if (turn) this.on.asked(turn.question(frame, this.on.isHeard()));
         this.announce(t("yesOrNo", { question: frame.question }));
-        break;
-      case "answer_heard":
-        turn?.answer(frame);
-        break;
-      case "confirmation_decided":
-        turn?.decided(frame);
-        break;
-      case "instant_word":
-        turn?.instant(frame);
         break;
       case "done":
         turn?.done(frame);
         this.announce([frame.reply, frame.error].filter(Boolean).join(" "));
         break;
+      default:
+        turn?.[OF_TURN[frame.type]]?.(frame);
     }
   }
 
-  begin({ turn_id: id, source }, place) {
+  begin({ turn_id: id, source, room }, place) {
     byId("welcome").hidden = true;
     const turn = new Turn(source, place, { confirm: this.on.confirm[place], repeat: this.on.repeat });
+    if (place === "room") turn.tellFrom(room || t("inRoom"));
     if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);

@@ -15,6 +15,13 @@ export function button(kind, click, ...children) {
   return element("button", { type: "button", class: kind, click }, ...children);
 }
 
+// A small button whose label says for screen readers what it is about.
+export function labelled(words, about, click) {
+  const made = button("quiet", click, words);
+  made.setAttribute("aria-label", `${words}: ${about}`);
+  return made;
+}
+
 // A field with a label that only screen readers have.
 export function field(label, attributes) {
   return element("input", { "aria-label": label, placeholder: label, ...attributes });

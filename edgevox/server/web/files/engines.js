@@ -1,7 +1,7 @@
 // Shows the state of the engines, the assistant and this browser.
 
 import { byId, element } from "./element.js";
-import { Refused } from "./server.js";
+import { Polling } from "./polling.js";
 import { known, t } from "./texts.js";
 
 const ORDER = ["stt", "llm", "tts"];
@@ -15,30 +15,26 @@ export class Engines {
     this.engines = {};
     this.status = null;
     this.browser = {};
+    this.polling = new Polling(LOOK_EVERY_MS, () => this.refresh());
   }
 
   watch() {
-    clearInterval(this.timer);
-    this.timer = setInterval(() => {
-      if (!document.hidden) void this.refresh();
-    }, LOOK_EVERY_MS);
-    return this.refresh();
+    return this.polling.start();
   }
 
   rest() {
-    clearInterval(this.timer);
+    this.polling.stop();
     for (const engine of Object.values(this.engines)) engine.state = t("unknownState");
     this.draw();
   }
 
   async refresh() {
-    try {
-      this.status = await this.server.get("/v1/status");
-      this.engines = this.status.engines;
+    const show = (status) => {
+      this.status = status;
+      this.engines = status.engines;
       this.draw();
-    } catch (error) {
-      if (error instanceof Refused) this.facts.replaceChildren(element("dt", {}, t("fact.status")), element("dd", {}, error.message));
-    }
+    };
+    await this.server.show("/v1/status", show, ({ message }) => this.facts.replaceChildren(element("dt", {}, t("fact.status")), element("dd", {}, message)));
   }
 
   take({ engine, state, detail }) {
@@ -60,8 +56,8 @@ export class Engines {
         "li",
         { "data-engine": name, "data-state": state },
         element("span", { class: "dot" }),
-        element("span", { class: "name" }, known(`engine.${name}`) ? t(`engine.${name}`) : name, element("span", { class: "about" }, name)),
-        element("span", { class: "phrase" }, more ? `${state} (${more})` : state),
+        element("span", { class: "name" }, known(`engine.${name}`) ? t(`engine.${name}`) : name),
+        element("span", { class: "phrase" }, [known(`is.${state}`) ? t(`is.${state}`) : state, more].filter(Boolean).join(", ")),
       );
     });
     this.list.replaceChildren(...items);

@@ -1,7 +1,7 @@
 // Shows the areas and entities of the home; polls while the view is visible.
 
 import { byId, element, showNote } from "./element.js";
-import { Refused } from "./server.js";
+import { Polling } from "./polling.js";
 import { known, t } from "./texts.js";
 import { Thing } from "./thing.js";
 
@@ -19,26 +19,20 @@ export class Home {
     this.shown = new Map();
     this.layout = "";
     this.about = "";
+    this.polling = new Polling(LOOK_EVERY_MS, () => this.refresh());
   }
 
   watch() {
-    clearInterval(this.timer);
-    this.timer = setInterval(() => {
-      if (!document.hidden) void this.refresh();
-    }, LOOK_EVERY_MS);
-    return this.refresh();
+    return this.polling.start();
   }
 
   rest() {
-    clearInterval(this.timer);
+    this.polling.stop();
   }
 
   async refresh() {
-    try {
-      this.show(await this.server.get("/v1/home"));
-    } catch (error) {
-      if (error instanceof Refused) showNote(this.note, error.status === 404 ? t("noHome") : error.message);
-    }
+    const refused = ({ status, message }) => showNote(this.note, status === 404 ? t("noHome") : message);
+    await this.server.show("/v1/home", (home) => this.show(home), refused);
   }
 
   show({ areas, things, problem, kind }) {

@@ -40,6 +40,16 @@ export class Loudspeaker {
     return this.isAwake;
   }
 
+  // Plays a sound file; returns its length in seconds.
+  async playFile(file) {
+    await this.wake();
+    const buffer = await this.context.decodeAudioData(file);
+    const source = new AudioBufferSourceNode(this.context, { buffer });
+    source.connect(this.context.destination);
+    source.start();
+    return buffer.duration.toFixed(1);
+  }
+
   setVolume(volume) {
     this.volume = volume;
     this.tell({ type: "volume", volume });

@@ -1,9 +1,9 @@
 // Entry point of the page: creates and connects its parts.
 
-import { Checks } from "./checks.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
+import { deviceRoom } from "./device-room.js";
 import { button, byId, showNote } from "./element.js";
 import { Engines } from "./engines.js";
 import { History } from "./history.js";
@@ -11,12 +11,10 @@ import { Home } from "./home.js";
 import { icon } from "./icons.js";
 import { Loudspeaker } from "./loudspeaker.js";
 import { Microphone } from "./microphone.js";
-import { Models } from "./models.js";
 import { Plans } from "./plans.js";
 import { Ring } from "./ring.js";
 import { Room } from "./room.js";
 import { Server } from "./server.js";
-import { Settings } from "./settings.js";
 import { VoiceSocket } from "./socket.js";
 import { t, translatePage } from "./texts.js";
 import { Timing } from "./timing.js";
@@ -35,11 +33,12 @@ const plans = new Plans(server, act);
 const timing = new Timing(server);
 const tools = new Tools(server);
 const engines = new Engines(server);
-const models = new Models(server);
 const views = new Views();
 let played_s = 0;
 let rateHz = 0;
 let mayConfirm = false;
+let system = null;
+let isSystemSeen = false;
 let isChanging = false; // the microphone: a browser may ask the person first
 
 const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
@@ -57,14 +56,6 @@ const microphone = new Microphone({
     notice(t("microphoneGone"));
   },
 });
-const checks = new Checks(server, loudspeaker, {
-  act,
-  ask: (text) => {
-    views.show("talk");
-    void send(text);
-  },
-});
-const settings = new Settings(server, checks);
 const composer = new Composer((text) => void send(text));
 const conversation = new Conversation({
   confirm: {
@@ -86,7 +77,7 @@ const ring = new Ring(loudspeaker, {
 });
 const room = new Room(server, (frame) => {
   conversation.take({ ...frame, may_answer: mayConfirm }, "room");
-  if (frame.type === "state" && frame.state === "hearing") checks.heard();
+  if (frame.type === "state" && frame.state === "hearing") system?.checks.heard();
   if (frame.type === "done") refresh();
 });
 const connection = new Connection({
@@ -98,7 +89,7 @@ const connection = new Connection({
   },
 });
 const socket = new VoiceSocket(
-  () => ({ token: server.token, rate_hz: 16_000, play_rate_hz: loudspeaker.rateHz, speak: loudspeaker.canPlay }),
+  () => ({ token: server.token, rate_hz: 16_000, play_rate_hz: loudspeaker.rateHz, speak: loudspeaker.canPlay, room: deviceRoom() }),
   { frame: take, sound: (pcm) => loudspeaker.samples(pcm), changed },
 );
 
@@ -153,7 +144,7 @@ function greet(hello) {
   byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
   void room.listen();
-  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), settings.refresh(), models.refresh()]);
+  void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), isSystemSeen && watchSystem()]);
 }
 
 function refresh() {
@@ -168,7 +159,19 @@ function changed(status) {
   showState("offline");
   loudspeaker.stop(0); // passages are numbered anew on the next connection
   conversation.abandon();
-  for (const part of [room, home, plans, engines, ring]) part.rest();
+  for (const part of [room, home, plans, engines, system, ring]) part?.rest();
+}
+
+// Few look at the settings, which are many: they are loaded when they are seen.
+async function watchSystem() {
+  const { System } = await import("./system.js").catch(() => ({})); // without a server, the next connection tries again
+  if (System === undefined) return;
+  const ask = (text) => {
+    views.show("talk");
+    void send(text);
+  };
+  system ??= new System(server, loudspeaker, { act, ask, moved: () => socket.connect() });
+  if (socket.isOpen) await system.watch();
 }
 
 function showState(state) {
@@ -194,6 +197,7 @@ function asked(card) {
 }
 
 async function send(text) {
+  history.clear();
   await loudspeaker.wake();
   if (socket.send({ type: "text", text })) conversation.queue(text);
   else {
@@ -225,13 +229,19 @@ async function talk() {
   showState(byId("state").dataset.state);
 }
 
+new IntersectionObserver(([{ isIntersecting }], observer) => {
+  if (!isIntersecting) return;
+  observer.disconnect();
+  isSystemSeen = true;
+  void watchSystem();
+}).observe(byId("system"));
 byId("microphone").append(icon("microphone"));
 byId("microphone").addEventListener("click", () => void talk());
 byId("stop").addEventListener("click", () => socket.send({ type: "stop" }));
 byId("sound").addEventListener("click", ({ currentTarget }) => {
   const isOn = loudspeaker.volume === 0;
   loudspeaker.setVolume(isOn ? 1 : 0);
-  currentTarget.textContent = t(isOn ? "soundOn" : "soundOff");
+  currentTarget.setAttribute("aria-pressed", `${isOn}`);
 });
 byId("examples").append(...[1, 2, 3, 4].map((number) => button("example", () => void send(t(`example${number}`)), t(`example${number}`))));
 // A page that a browser keeps for its back button would hold its connections, of which a browser has few for one server.

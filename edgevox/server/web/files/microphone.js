@@ -24,9 +24,7 @@ export class Microphone {
 
   // Throws an Error with a message for the user.
   async start(context) {
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((error) => {
-      throw new Error(describe(error));
-    });
+    const stream = await openMicrophone();
     await context.audioWorklet.addModule("/page/capture-worklet.js");
     this.source = context.createMediaStreamSource(stream);
     this.node = new AudioWorkletNode(context, "capture", { numberOfOutputs: 0 });
@@ -47,6 +45,13 @@ export class Microphone {
     this.stream = null;
     this.on.level(0);
   }
+}
+
+// Throws an Error with a message for the user.
+export function openMicrophone() {
+  return navigator.mediaDevices.getUserMedia({ audio: WANTED }).catch((error) => {
+    throw new Error(describe(error));
+  });
 }
 
 function describe(error) {

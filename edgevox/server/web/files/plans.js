@@ -1,7 +1,8 @@
 // Timers, alarms, reminders, scheduled commands and lists: shown, changed and added.
 
-import { button, byId, element, field, showNote } from "./element.js";
-import { Refused } from "./server.js";
+import { button, byId, element, field, labelled, showNote } from "./element.js";
+import { KeyedList } from "./list.js";
+import { Polling } from "./polling.js";
 import { language, t } from "./texts.js";
 
 const LOOK_EVERY_MS = 2_000;
@@ -15,40 +16,36 @@ export class Plans {
     this.server = server;
     this.act = act;
     this.place = byId("plans");
-    this.schedule = new Changing(byId("schedule-list"), (entries) => this.showSchedule(entries));
-    this.lists = new Changing(byId("lists"), (lists) => byId("lists").replaceChildren(...lists.map((list) => this.list(list))));
-    this.countdowns = [];
+    this.schedule = new KeyedList(byId("schedule-list"), (entry) => this.entry(entry));
+    this.lists = new KeyedList(byId("lists"), (list) => this.list(list));
     this.aheadMs = 0; // of this browser's clock
+    this.polling = [
+      new Polling(LOOK_EVERY_MS, () => this.refreshSchedule(), this.place),
+      new Polling(LISTS_EVERY_MS, () => this.refreshLists(), this.place),
+      new Polling(1_000, () => this.count(), this.place),
+    ];
     byId("plan-form").append(...this.form());
     byId("plan-form").addEventListener("submit", (event) => this.submitted(event));
   }
 
   watch() {
-    this.rest();
-    this.timers = [
-      setInterval(() => void this.look(() => this.refreshSchedule()), LOOK_EVERY_MS),
-      setInterval(() => void this.look(() => this.refreshLists()), LISTS_EVERY_MS),
-      setInterval(() => this.count(), 1_000),
-    ];
-    return this.refresh();
+    return Promise.all(this.polling.map((one) => one.start()));
   }
 
   rest() {
-    for (const timer of this.timers ?? []) clearInterval(timer);
+    for (const one of this.polling) one.stop();
   }
 
   refresh() {
     return Promise.all([this.refreshSchedule(), this.refreshLists()]);
   }
 
-  async look(refresh) {
-    if (!document.hidden && this.place.checkVisibility()) await refresh();
-  }
-
   async refreshSchedule() {
     await this.read("/v1/schedule", ({ data, now_s: now }) => {
       this.aheadMs = Date.now() - now * 1000;
       this.schedule.show(data);
+      showNote(byId("schedule-note"), data.length === 0 ? t("nothingSet") : "");
+      this.count();
     });
   }
 
@@ -57,34 +54,20 @@ export class Plans {
   }
 
   async read(path, show) {
-    try {
-      show(await this.server.get(path));
-    } catch (error) {
-      if (error instanceof Refused && error.status !== 404) showNote(byId("schedule-note"), error.message);
-    }
+    await this.server.show(path, show, ({ status, message }) => {
+      if (status !== 404) showNote(byId("schedule-note"), message);
+    });
   }
 
   // --- what is set
 
-  showSchedule(entries) {
-    this.countdowns = [];
-    byId("schedule-list").replaceChildren(...entries.map((entry) => this.entry(entry)));
-    showNote(byId("schedule-note"), entries.length === 0 ? t("nothingSet") : "");
-    this.count();
-  }
-
   entry(entry) {
     const { id, kind, due_s: due, text, when } = entry;
     const name = kind === "watch" ? when : text || t(kind);
-    const time = element("span", { class: "phrase" }, kind === "watch" ? "" : when);
-    if (kind === "timer" && due !== null) this.countdowns.push({ time, due });
-    const act = (word, tool, more = {}) => {
-      const made = button("quiet", () => this.act(tool, { id, ...more }), t(word));
-      made.setAttribute("aria-label", `${t(word)}: ${name}`);
-      return made;
-    };
+    const time = element("span", { class: "phrase", "data-due": kind === "timer" ? due : null }, kind === "watch" ? "" : when);
+    const act = (word, tool, more = {}) => labelled(t(word), name, () => this.act(tool, { id, ...more }));
     const pause = due === null ? act("resume", "unpause_timer") : act("pause", "pause_timer");
-    const acts = kind === "timer" ? [pause, act("moreTime", "increase_timer", { minutes: 1 }), act("cancel", "cancel_timer")] : [act("cancel", "cancel_alarm")];
+    const acts = kind === "timer" ? [pause, act("moreTime", "increase_timer", { minutes: 1 }), act("cancel", "cancel_timer")] : [act("remove", "cancel_alarm")];
     const row = element("div", { class: "row" }, ...acts);
     const item = element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, element("span", { class: "name" }, name), time, row);
     if (kind !== "timer" && kind !== "watch") row.prepend(...this.changes(item, entry, name));
@@ -96,8 +79,7 @@ export class Plans {
     const change = () => this.act("set_alarm", { id, time: "", is_on: !isOn });
     const onOff = element("input", { type: "checkbox", role: "switch", checked: isOn, change, "aria-label": `${t("isOn")}: ${name}` });
     item.classList.toggle("off", !isOn);
-    const edit = button("quiet", () => this.edit(item, { id, time, days }), t("change"));
-    edit.setAttribute("aria-label", `${t("change")}: ${name}`);
+    const edit = labelled(t("change"), name, () => this.edit(item, { id, time, days }));
     return [element("label", { class: "switch" }, onOff, t("isOn")), ...(time ? [edit] : [])];
   }
 
@@ -119,8 +101,8 @@ export class Plans {
 
   // Shows the rest of running timers, by the clock of the server.
   count() {
-    for (const { time, due } of this.countdowns) {
-      const left = Math.max(0, Math.round(due - (Date.now() - this.aheadMs) / 1000));
+    for (const time of this.place.querySelectorAll("[data-due]")) {
+      const left = Math.max(0, Math.round(time.dataset.due - (Date.now() - this.aheadMs) / 1000));
       const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60].map((part) => `${part}`.padStart(2, "0"));
       time.textContent = hours === "00" ? `${minutes}:${seconds}` : `${hours}:${minutes}:${seconds}`;
     }
@@ -181,25 +163,6 @@ export class Plans {
 
 function listItem({ text, is_done: isDone }, act) {
   const tick = element("input", { type: "checkbox", checked: isDone, change: () => act("list_complete_item", text, isDone ? { reopen: true } : {}) });
-  const remove = button("quiet", () => act("list_remove_item", text), t("remove"));
-  remove.setAttribute("aria-label", `${t("remove")}: ${text}`);
+  const remove = labelled(t("remove"), text, () => act("list_remove_item", text));
   return element("li", { class: "item" }, element("label", {}, tick, element("span", { class: isDone ? "done" : "" }, text)), remove);
-}
-
-/** Draws data again only if it has changed, and not while a person types there. */
-class Changing {
-  constructor(place, draw) {
-    this.place = place;
-    this.draw = draw;
-    this.words = null;
-  }
-
-  show(data) {
-    const words = JSON.stringify(data);
-    const { activeElement: focused } = document;
-    const isTyping = this.place.contains(focused) && focused.type === "text" && focused.value !== "";
-    if (words === this.words || isTyping || this.place.querySelector(".edit")) return;
-    this.words = words;
-    this.draw(data);
-  }
 }

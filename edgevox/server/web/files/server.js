@@ -1,4 +1,6 @@
-// HTTP requests of the page. The token goes in a header, never in a URL.
+// HTTP requests of the page. The token goes in a header, never in a URL. All errors have a sentence for the user.
+
+import { t } from "./texts.js";
 
 export class Refused extends Error {
   constructor(status, message) {
@@ -12,7 +14,7 @@ export class Server {
     this.token = token;
   }
 
-  // Throws Refused, and TypeError if the server does not answer.
+  // Throws Refused, and another Error if the server does not answer.
   async get(path) {
     return this.send("GET", path);
   }
@@ -29,9 +31,21 @@ export class Server {
     return this.send("POST", path, body);
   }
 
+  // Shows what is at a path; `refused` gets the refusal. Without an answer, what is shown stays.
+  async show(path, show, refused = () => {}) {
+    let answer;
+    try {
+      answer = await this.get(path);
+    } catch (error) {
+      if (error instanceof Refused) refused(error);
+      return;
+    }
+    show(answer);
+  }
+
   // A sound file.
   async sound(path, body) {
-    return (await this.ask(path, { method: "POST", body: JSON.stringify(body) })).arrayBuffer();
+    return (await this.ask(path, body && { method: "POST", body: JSON.stringify(body) })).arrayBuffer();
   }
 
   // A streamed response, piece by piece.
@@ -45,7 +59,9 @@ export class Server {
 
   async ask(path, given) {
     const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
-    const response = await fetch(path, { headers, cache: "no-store", ...given });
+    const response = await fetch(path, { headers, cache: "no-store", ...given }).catch(() => {
+      throw new Error(t("noAnswer"));
+    });
     if (response.ok) return response;
     const body = await response.json().catch(() => ({}));
     throw new Refused(response.status, body.error?.message ?? `the server answered ${response.status}`);

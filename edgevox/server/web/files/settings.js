@@ -1,25 +1,28 @@
-// The editable settings: a field for each, and a button that saves the changes.
+// The editable settings in groups: a field for each, what else belongs there, a test, and a button that saves the changes.
 
+import { deviceRoomField } from "./device-room.js";
 import { button, byId, element } from "./element.js";
-import { Refused } from "./server.js";
-import { known, language, t } from "./texts.js";
+import { known, language, languageName, t } from "./texts.js";
 
 // The tables of the settings file in each group.
 const GROUPS = {
   voice: ["tts"],
   microphone: ["stt", "audio"],
   wake: ["wake"],
+  people: [],
   rooms: ["home"],
   tones: ["ring", "sounds"],
   answers: ["llm"],
   privacy: ["memory", "records"],
 };
+const CHOSEN_IN_A_LIST = "tts.voice";
 
 export class Settings {
-  /** `checks` has a test for some of the groups. */
-  constructor(server, checks) {
+  /** `parts` are elements by the group they belong to, `checks` has a test for some, `on.moved()` is called when this device changed its room. */
+  constructor(server, checks, parts, on) {
     this.server = server;
     this.checks = checks;
+    this.on = on;
     this.form = byId("settings");
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -27,30 +30,31 @@ export class Settings {
     });
     this.form.addEventListener("input", () => this.note());
     this.fields = [];
+    this.result = element("p", { class: "result", role: "status" });
+    this.button = element("button", { type: "submit", class: "main", disabled: true }, t("save"));
+    this.groups = Object.keys(GROUPS).map((name) => {
+      const place = element("div");
+      const test = name in Object.getPrototypeOf(checks) ? this.test(name) : null;
+      const group = element("details", { class: "section", "data-group": name }, element("summary", {}, t(`group.${name}`)), parts[name], place, test);
+      return { name, place, group };
+    });
   }
 
   async refresh() {
     if (this.changed().length > 0) return; // keep what the user is editing
-    try {
-      const { data } = await this.server.get("/v1/settings");
-      const said = this.result?.textContent ?? "";
-      this.build(data);
-      this.result.textContent = said;
-    } catch (error) {
-      if (error instanceof Refused) this.form.textContent = error.message;
-    }
+    await this.server.show("/v1/settings", ({ data }) => this.show(data), ({ message }) => this.form.replaceChildren(message));
   }
 
-  build(data) {
-    this.fields = data.map((setting) => new Field(setting));
-    const groups = Object.entries(GROUPS).map(([name, tables]) => {
-      const fields = this.fields.filter((field) => tables.includes(field.table)).map((field) => field.element);
-      const test = name in Object.getPrototypeOf(this.checks) ? [this.test(name)] : [];
-      return element("details", { class: "section", "data-group": name }, element("summary", {}, t(`group.${name}`)), ...fields, ...test);
-    });
-    this.result = element("p", { class: "result", role: "status" });
-    this.button = element("button", { type: "submit", class: "main", disabled: true }, t("save"));
-    this.form.replaceChildren(...groups, element("div", { class: "save row" }, this.button, this.result));
+  show(data) {
+    this.fields = data.filter(({ name }) => name !== CHOSEN_IN_A_LIST).map((setting) => new Field(setting));
+    for (const { name, place } of this.groups) {
+      const fields = this.fields.filter((field) => GROUPS[name].includes(field.table)).map((field) => field.element);
+      if (name === "rooms") fields.push(deviceRoomField(data.find((one) => one.name === "home.room").choices, this.on.moved));
+      place.replaceChildren(...fields);
+    }
+    if (!this.result.isConnected) {
+      this.form.replaceChildren(...this.groups.map(({ group }) => group), element("div", { class: "save row" }, this.button, this.result));
+    }
   }
 
   test(name) {
@@ -84,7 +88,7 @@ export class Settings {
       this.note();
       this.result.textContent = t(when === "soon" ? "savedSoon" : "savedRestart");
     } catch (error) {
-      this.result.textContent = error instanceof Refused ? error.message : t("noAnswer");
+      this.result.textContent = error.message;
     }
   }
 }
@@ -130,18 +134,25 @@ class Field {
   }
 }
 
-function control({ value, schema, expected, choices: offered }, id) {
+function control({ name, value, schema, expected, choices: offered }, id) {
   const types = typesOf(schema);
   if (types.includes("boolean") && types.length === 1) return element("input", { id, type: "checkbox", role: "switch", checked: value });
   const choices = offered.length > 0 ? [...new Set([value ?? "", ...offered])] : (schema.enum ?? schema.anyOf?.flatMap((part) => part.enum ?? []) ?? []);
   if (choices.length > 0) {
-    return element("select", { id }, ...choices.map((choice) => element("option", { value: choice, selected: choice === value }, `${choice}`)));
+    return element("select", { id }, ...choices.map((choice) => element("option", { value: choice, selected: choice === value }, choiceName(name, choice))));
   }
   const shown = Array.isArray(value) ? value.join(", ") : (value ?? "");
   const isNumber = types.every((type) => type === "number" || type === "integer");
   if (!isNumber) return element("input", { id, type: "text", value: shown, title: expected, spellcheck: "false" });
   const limits = { min: schema.minimum ?? schema.exclusiveMinimum, max: schema.maximum ?? schema.exclusiveMaximum };
   return element("input", { id, type: "number", value: shown, step: types.includes("integer") ? 1 : "any", title: expected, ...limits });
+}
+
+// A value in people's words: a language by its name, "okay_nabu" as it is said.
+function choiceName(name, choice) {
+  if (choice === "") return t("noRoom");
+  if (known(`choice.${choice}`)) return t(`choice.${choice}`);
+  return name === "stt.language" ? languageName(choice) : choice.replaceAll("_", " ");
 }
 
 function typesOf(schema) {

@@ -13,6 +13,20 @@ export function known(key) {
   return key in TEXTS;
 }
 
+// The name of a language, such as "en" or "en-US", in that of the page.
+export function languageName(code) {
+  return new Intl.DisplayNames(language, { type: "language" }).of(code);
+}
+
+// The time of day of an ISO date.
+export function clock(at) {
+  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+}
+
+export function dayName(day) {
+  return new Date(`${day}T12:00`).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" });
+}
+
 // Fills in the texts of the markup: data-text, data-label (for screen readers) and data-placeholder.
 export function translatePage() {
   document.documentElement.lang = language;

@@ -3,7 +3,7 @@
 import { colourOf, levelOf, playOf, tapOf } from "./controls.js";
 import { button, element, field } from "./element.js";
 import { iconOf } from "./icons.js";
-import { language, t } from "./texts.js";
+import { clock, t } from "./texts.js";
 
 const NEWS_MS = 2_500; // as long as its animation
 const SETTLE_MS = 250; // a slider that moves sends its last value only
@@ -144,10 +144,6 @@ export class Thing {
     this.play = act === null ? undefined : button("quiet", () => this.act(act.tool, {}), t(act.word));
     if (this.play !== undefined) this.extras.append(this.play);
   }
-}
-
-function clock(at) {
-  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
 }
 
 function isActive(thing) {

@@ -1,7 +1,6 @@
 // Latency charts: the selected or last turn, and the whole day.
 
 import { byId, showNote } from "./element.js";
-import { Refused } from "./server.js";
 import { t } from "./texts.js";
 import { trend, verdict } from "./trend.js";
 import { waterfall } from "./waterfall.js";
@@ -19,14 +18,12 @@ export class Timing {
 
   // The turns of today from the turn log, including those of the room and of other clients.
   async refresh() {
-    try {
-      const { data } = await this.server.get("/v1/turns");
+    const show = ({ data }) => {
       this.records = data.filter((one) => !["ring", "screen"].includes(one.source));
       this.record ??= this.records.at(-1) ?? null;
       this.draw();
-    } catch (error) {
-      if (error instanceof Refused) this.day.textContent = error.message;
-    }
+    };
+    await this.server.show("/v1/turns", show, ({ message }) => showNote(this.day, message));
   }
 
   show(record) {

@@ -1,7 +1,6 @@
 // Tool statistics: offered, chosen, refused and duration.
 
-import { byId, element } from "./element.js";
-import { Refused } from "./server.js";
+import { byId, element, showNote } from "./element.js";
 import { t } from "./texts.js";
 import { milliseconds } from "./waterfall.js";
 
@@ -15,11 +14,7 @@ export class Tools {
   }
 
   async refresh() {
-    try {
-      this.show(await this.server.get("/v1/tools/stats"));
-    } catch (error) {
-      if (error instanceof Refused) this.place.textContent = error.message;
-    }
+    await this.server.show("/v1/tools/stats", (stats) => this.show(stats), ({ message }) => showNote(this.place, message));
   }
 
   show({ data, not_offered: absent }) {

@@ -3,7 +3,7 @@
 import { Confirmation } from "./confirmation.js";
 import { button, element } from "./element.js";
 import { markdown } from "./markdown.js";
-import { t } from "./texts.js";
+import { clock, dayName, t } from "./texts.js";
 import { ToolCall } from "./tool-call.js";
 import { firstSoundMs, milliseconds, tookMs, waterfall } from "./waterfall.js";
 
@@ -19,11 +19,16 @@ export class Turn {
     this.work = element("div", { class: "work" });
     this.reply = element("p", { class: "reply", hidden: true });
     this.foot = element("p", { class: "foot" });
-    const from = place === "room" ? element("p", { class: "from" }, t("inRoom")) : null;
-    this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, from, this.said, this.work, this.reply, this.foot);
+    this.from = element("p", { class: "from" });
+    this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, this.from, this.said, this.work, this.reply, this.foot);
     this.calls = new Map();
     this.questions = new Map();
     this.isRefused = false;
+  }
+
+  // Where it was said, and by whom.
+  tellFrom(...words) {
+    this.from.textContent = words.filter(Boolean).join(" · ");
   }
 
   transcript({ text, dropped }) {
@@ -91,14 +96,14 @@ export class Turn {
     this.foot.replaceChildren(...this.footnotes(frame));
   }
 
-  // A turn of the past, from its record.
-  recall(record) {
+  // A turn of the past, from its record; `isDated` if it stands below no day.
+  recall(record, isDated) {
+    this.tellFrom(isDated ? dayName(record.at.slice(0, 10)) : "", speakerName(record.speaker), record.room);
     this.transcript({ text: record.heard });
     this.said.hidden = record.heard === "";
     this.work.append(...record.calls.map((summary) => element("p", { class: "call summary", "data-state": "done" }, summary)));
     this.done({ ...record, waterfall: record });
-    const time = new Date(record.at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
-    this.foot.prepend(element("time", { datetime: record.at }, time));
+    this.foot.prepend(element("time", { datetime: record.at }, clock(record.at)));
   }
 
   footnotes({ outcome, waterfall: record }) {
@@ -152,6 +157,11 @@ export class Turn {
     this.foot.replaceChildren(element("span", {}, t("lost")));
     if (this.heard) this.foot.append(button("link", () => this.on.repeat(this.heard), t("repeat")));
   }
+}
+
+// A voice that the assistant does not know is that of a guest.
+export function speakerName(name) {
+  return name === "guest" ? t("guest") : name;
 }
 
 // Follows the width of its container.
