@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts", "edgevox.embedding"),
     ("edgevox.agents", "edgevox.home"),
     ("edgevox.dialogue", "edgevox.adapters"),
-    ("edgevox.eval", "edgevox.server", "edgevox.testing"),
+    ("edgevox.eval", "edgevox.satellites", "edgevox.server", "edgevox.testing"),
     ("edgevox.app",),
     ("edgevox.cli", "edgevox.__main__"),
 )

@@ -36,6 +36,7 @@ from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
+from edgevox.satellites.hub import MUTED_FILE, SatelliteHub
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
 
@@ -138,6 +139,7 @@ class AssistantRuntime:
         records = settings.records
         turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
         self.records = TurnRecords(turn_log, partial(self._publish_state, "records"))
+        self.satellites = SatelliteHub(folders.state / MUTED_FILE)
         self._health = EngineHealth()
         self._saved_settings = _SavedSettings(settings, folders)
 
@@ -322,6 +324,7 @@ class AssistantRuntime:
                 turns=self.records.turn_log.between,
                 problem=lambda: self.record_problem,
             ),
+            satellites=self.satellites,
             aliases=preset.aliases,
         )
 

@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
+from edgevox.audio.tones import alarm_tone, timer_chime
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState
-from edgevox.dialogue.earcons import alarm_tone, timer_chime
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speech_output import SpeechOutput
 
