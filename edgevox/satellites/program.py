@@ -21,8 +21,7 @@ from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.audio.vad import BLOCK_MS, VoiceActivityDetector
-from edgevox.audio.wake_gate import WakeState
-from edgevox.audio.wake_word import WakeWordDetector
+from edgevox.audio.wake_gate import WakeState, WakeWordSpotter
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import CancelFlag, background_task, cancel_tasks
 from edgevox.core.types import Audio, JsonObject, to_pcm16
@@ -54,6 +53,13 @@ class SatelliteAudio(AudioSource, Loudspeaker, Protocol):
     def unmute(self) -> None: ...
 
 
+class ScoredSpotter(WakeWordSpotter, Protocol):
+    """A wake-word detector that says how sure it is."""
+
+    @property
+    def confidence(self) -> float: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SatelliteOptions:
     """`chime_volume` is the peak of the earcons; 0 for none."""
@@ -76,7 +82,7 @@ class Satellite:
         self,
         options: SatelliteOptions,
         sound: SatelliteAudio,
-        detector: WakeWordDetector | None,
+        detector: ScoredSpotter | None,
         on_change: Callable[[Doing, str], None] = lambda _doing, _detail: None,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,

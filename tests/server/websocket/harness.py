@@ -28,6 +28,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
 from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
+from edgevox.satellites.hub import SatelliteHub
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.listener import http_listener
@@ -93,6 +94,7 @@ class Lobby:
     toolbox: Toolbox | None
     model: ScriptedModel
     records: list[TurnMetrics]
+    hub: SatelliteHub
 
     def state(self, entity_id: str) -> str:
         assert self.toolbox is not None
@@ -154,7 +156,7 @@ async def lobby(
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with http_listener(app, "127.0.0.1", port) as url:
-            yield Lobby(url, opened, bus, toolbox, model, records)
+            yield Lobby(url, opened, bus, toolbox, model, records, assistant.satellites)
     finally:
         if toolbox:
             await toolbox.stop()
