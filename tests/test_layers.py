@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 STAGES_APART = (LAYERS[2], LAYERS[3])
 MAY_IMPORT_HOME = frozenset({"edgevox.app", "edgevox.server", "edgevox.cli", "edgevox.eval", "edgevox.home"})
-MAX_FOLDER_ENTRIES = 14
+MAX_FOLDER_ENTRIES = 16
 # Old import paths that users need: the version that removes each.
 ALIASES = {"edgevox.hooks": "0.3"}
 

@@ -94,7 +94,11 @@ class Lobby:
     toolbox: Toolbox | None
     model: ScriptedModel
     records: list[TurnMetrics]
-    hub: SatelliteHub
+    assistant: Assistant
+
+    @property
+    def hub(self) -> SatelliteHub:
+        return self.assistant.satellites
 
     def state(self, entity_id: str) -> str:
         assert self.toolbox is not None
@@ -156,7 +160,7 @@ async def lobby(
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with http_listener(app, "127.0.0.1", port) as url:
-            yield Lobby(url, opened, bus, toolbox, model, records, assistant.satellites)
+            yield Lobby(url, opened, bus, toolbox, model, records, assistant)
     finally:
         if toolbox:
             await toolbox.stop()
