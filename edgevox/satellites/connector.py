@@ -9,11 +9,12 @@ import time
 from collections.abc import Awaitable, Callable
 
 from edgevox.config.sections import WakeSettings
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, DeviceUnavailable
 from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import JsonObject
+from edgevox.satellites.device import SatelliteLost
 from edgevox.satellites.store import DeviceEntry, DeviceFile
-from edgevox.satellites.wyoming import SatelliteLost, WyomingSatellite
+from edgevox.satellites.wyoming import WyomingSatellite, connect, describe
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 
@@ -90,10 +91,35 @@ class SatelliteConnector:
             retry_s = min(2 * retry_s, LONGEST_RETRY_S)
 
     async def _serve(self, name: str, entry: DeviceEntry) -> None:
-        await WyomingSatellite(name, entry, self._assistant, self._queues, self._wake).run()
+        if entry.kind == "wyoming":
+            await WyomingSatellite(name, entry, self._assistant, self._queues, self._wake).run()
+        else:
+            # Memory that only homes with such a device need.
+            from edgevox.satellites.esphome import EspHomeSatellite
+
+            await EspHomeSatellite(name, entry, self._assistant, self._queues).run()
 
     def _report(self) -> dict[str, JsonObject]:
         return {
             name: {"room": entry.room, "kind": entry.kind, "problem": self._problems.get(name)}
             for name, entry in self._entries.items()
         }
+
+
+async def probe(entry: DeviceEntry) -> str:
+    """Connect to a device once and return what it is. Raises DeviceUnavailable."""
+    try:
+        if entry.kind == "wyoming":
+            reader, writer = await connect(entry)
+            try:
+                satellite = (await describe(reader, writer)).satellite
+            finally:
+                writer.close()
+            return f"a Wyoming satellite: {satellite.name if satellite else ''}"
+        from edgevox.satellites.esphome import connected, features_of
+
+        async with connected(entry) as (client, info):
+            features = features_of(client, info)
+            return f"an ESPHome voice assistant: {info.friendly_name or info.name} ({features.name or features})"
+    except SatelliteLost as error:
+        raise DeviceUnavailable(str(error), hint="is it switched on, and is the address right?") from None

@@ -39,6 +39,10 @@ _PLAYED_WITHIN_S = 5.0
 _UNTOLD_S = 0.3
 
 
+class SatelliteLost(Exception):
+    """There is no connection to a satellite; another attempt may succeed."""
+
+
 class RemoteLoudspeaker(Protocol):
     """Sends one passage of PCM at `play_rate_hz` to a device."""
 
@@ -180,7 +184,9 @@ class DeviceSession:
     def called(self) -> None:
         """The device has heard its wake word: its audio follows."""
         assert self._link is not None
-        self._link.loop.pipeline.interrupt()
+        pipeline = self._link.loop.pipeline
+        if pipeline.confirmation.open is None:  # else the answer follows
+            pipeline.interrupt()
         self._source.clear()
         self._link.loop.drop_speech()
         self._is_listening = True
@@ -199,6 +205,11 @@ class DeviceSession:
             if self._silent_s > COMMAND_WITHIN_S:
                 self.stop_listening()
                 self._on_silence()
+
+    def interrupt(self) -> None:
+        """Stop the reply: the device was told to."""
+        if self._link is not None:
+            self._link.loop.pipeline.interrupt()
 
     def stop_listening(self) -> None:
         """What the device sends from now on is not meant for the assistant."""

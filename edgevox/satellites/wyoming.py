@@ -41,7 +41,7 @@ from edgevox.engines.wyoming import (
     read_event,
     write_event,
 )
-from edgevox.satellites.device import DeviceLoudspeaker, DeviceSession
+from edgevox.satellites.device import DeviceLoudspeaker, DeviceSession, SatelliteLost
 from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
@@ -53,10 +53,6 @@ _PONG_WITHIN_S = 10.0
 _PLAY_RATE_HZ = 22_050
 
 
-class SatelliteLost(Exception):
-    """There is no connection to a satellite; another attempt may succeed."""
-
-
 async def connect(entry: DeviceEntry) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Raises SatelliteLost."""
     host, port = host_and_port(entry.uri)
@@ -64,7 +60,7 @@ async def connect(entry: DeviceEntry) -> tuple[asyncio.StreamReader, asyncio.Str
         async with asyncio.timeout(_CONNECT_S):
             return await asyncio.open_connection(host, port, limit=MAX_LINE_BYTES)
     except OSError as error:  # includes TimeoutError
-        raise SatelliteLost(f"{entry.uri} cannot be reached: {error.strerror or error or 'no answer'}") from None
+        raise SatelliteLost(f"{entry.uri} cannot be reached: {error.strerror or str(error) or 'no answer'}") from None
 
 
 async def describe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Info:

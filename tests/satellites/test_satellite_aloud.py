@@ -43,7 +43,7 @@ def program(env: dict[str, str], *words: str) -> Iterator[Lines]:
 def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there(
     tmp_path: Path, write_speech: Callable[[str, Path], None], smollm2_path: Path, whisper_base_dir: Path
 ) -> None:
-    env = home_environment(tmp_path) | {"EDGEVOX_WAKE_MODE": "off"}
+    env = home_environment(tmp_path)
     folders = Folders(tmp_path / "config", tmp_path / "state", tmp_path / "models", tmp_path / "run")
     Tokens.open(folders)
     token = add_token(token_file(folders), "kitchen", ("voice", "read", "act"))
