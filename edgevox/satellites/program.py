@@ -118,8 +118,8 @@ class Satellite:
 
     async def _stay_connected(self) -> None:
         retry_s, lost_s = FIRST_RETRY_S, 0.0
+        self._tell("connecting", "")
         while True:
-            self._tell("connecting", "")
             problem = ""
             began_s = time.monotonic()
             try:
@@ -141,7 +141,7 @@ class Satellite:
             lost_s = lost_s or time.monotonic()
             if time.monotonic() - began_s > _GOOD_AFTER_S:
                 retry_s = FIRST_RETRY_S
-            _log.warning("no connection: %s; next attempt in %.1f s", problem, retry_s)
+            _log.info("no connection: %s; next attempt in %.1f s", problem, retry_s)
             self._tell("connecting", problem)
             # With some spread: after a power cut all satellites of a home come back at once.
             await self._sleep(retry_s * random.uniform(0.8, 1.2))  # noqa: S311  (not for security)
