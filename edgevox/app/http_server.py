@@ -46,7 +46,7 @@ async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncI
                 announcer = RingAnnouncer(toolbox.home)
                 running.push_async_callback(announcer.close)
                 running.enter_context(runtime.bus.listening(announcer.on_event))
-            await running.enter_async_context(alarm_player.running())
+            await running.enter_async_context(alarm_player.running(runtime.satellites.is_spoken_to))
         yield url
 
 

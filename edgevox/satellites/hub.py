@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from edgevox.core.errors import DeviceUnavailable, EdgevoxError, StateError
+from edgevox.core.errors import EdgevoxError, StateError
+from edgevox.core.events import DueAlarm
 from edgevox.core.state_file import StateFile
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import LOCAL, Caller, CancelFlag
 from edgevox.core.types import JsonObject
-from edgevox.dialogue import VoiceLoop
+from edgevox.dialogue import Pipeline, VoiceLoop
 from edgevox.dialogue.speech_output import SpeechOutput
 
 _log = logging.getLogger(__name__)
@@ -90,6 +91,9 @@ class SatelliteHub:
         self._window_s = window_s
         self._answering: tuple[SatelliteLink, float] | None = None
         """The last one that was to answer, and until when no other is."""
+        self.local: Callable[[], Pipeline | None] = lambda: None
+        """The pipeline of this machine's own microphone and loudspeaker."""
+        self._speaking: set[asyncio.Task[bool]] = set()
         self.configured: Callable[[], dict[str, JsonObject]] = dict
         """The satellites that the server connects to, by name, with their room, kind and problem."""
 
@@ -188,10 +192,26 @@ class SatelliteHub:
     def is_spoken_to(self) -> bool:
         return any(link.loop.is_in_speech for link in self.links)
 
+    def announce(self, text: str, caller: Caller) -> int:
+        """Speak everywhere, also on this machine's loudspeaker, but not where the caller is.
+
+        Returns at once with the number of places.
+        """
+        links = [link for link in self.links if link.name != caller.satellite and link.speech_output is not None]
+        work = [_say(link.name, link.loop.pipeline, text) for link in links]
+        local = self.local()
+        if caller != LOCAL and local is not None and local.speech_output is not None:
+            work.append(_say("this machine", local, text))
+        for one in work:
+            task = asyncio.create_task(one)
+            self._speaking.add(task)
+            task.add_done_callback(self._speaking.discard)
+        return len(work)
+
     async def say(self, text: str, *names: str) -> int:
         """Speak on these satellites, or on all; returns the number of those that have played it."""
         links = [link for link in self.links if not names or link.name in names]
-        return sum(await asyncio.gather(*(_say(link, text) for link in links)))
+        return sum(await asyncio.gather(*(_say(link.name, link.loop.pipeline, text) for link in links)))
 
 
 def _mute(link: SatelliteLink, *, is_muted: bool) -> None:
@@ -203,11 +223,31 @@ def _mute(link: SatelliteLink, *, is_muted: bool) -> None:
     link.mute(is_muted)
 
 
-async def _say(link: SatelliteLink, text: str) -> bool:
-    if (output := link.speech_output) is None:
+async def _say(name: str, pipeline: Pipeline, text: str) -> bool:
+    if (output := pipeline.speech_output) is None:
         return False
     try:
-        return await output.interject((await output.sound_of(text, link.loop.pipeline.own_language),), CancelFlag())
-    except (EdgevoxError, DeviceUnavailable) as error:
-        _log.warning("satellite %s said nothing: %s", link.name, error.message)
+        return await output.interject((await output.sound_of(text, pipeline.own_language),), CancelFlag())
+    except EdgevoxError as error:
+        _log.warning("%s said nothing: %s", name, error.message)
         return False
+
+
+class SatelliteRings:
+    """Alarms ring on the satellite on which they were set, else on this machine, else everywhere."""
+
+    def __init__(self, hub: SatelliteHub, local: Pipeline) -> None:
+        self._hub = hub
+        self._local = local
+
+    def outputs(self, due: DueAlarm) -> Mapping[str, SpeechOutput]:
+        link = self._hub.find(due.satellite)
+        if link is not None and link.speech_output is not None:
+            return {link.name: link.speech_output}
+        if self._local.speech_output is not None:
+            return {"": self._local.speech_output}
+        return {link.name: link.speech_output for link in self._hub.links if link.speech_output is not None}
+
+    def pipeline(self, due: DueAlarm) -> Pipeline:
+        link = self._hub.find(due.satellite)
+        return link.loop.pipeline if link else self._local

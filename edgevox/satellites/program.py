@@ -184,8 +184,11 @@ class Satellite:
                 self._note_granted(is_granted=is_granted)
             case {"type": "mute", "is_muted": bool(is_muted)}:
                 self._mute(is_muted=is_muted)
-            case {"type": "ring", "ring_id": str(ring_id), "is_ringing": bool(is_ringing)}:
-                (self._ringing.add if is_ringing else self._ringing.discard)(ring_id)
+            case {"type": "ring", "ring_id": str(ring_id), "is_ringing": True, "satellites": list(names)}:
+                if self._options.name in names:
+                    self._ringing.add(ring_id)
+            case {"type": "ring", "ring_id": str(ring_id)}:
+                self._ringing.discard(ring_id)
             case {"type": "error", "message": str(message)}:
                 _log.warning("the server reports: %s", message)
             case _:

@@ -6,13 +6,16 @@ import asyncio
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
-from aioesphomeapi import api_pb2
+from aioesphomeapi import api_pb2 as _api_pb2
 from aioesphomeapi._frame_helper.packets import make_plain_text_packets
 from aioesphomeapi.core import MESSAGE_TYPE_TO_PROTO
 from aioesphomeapi.model import VoiceAssistantEventType, VoiceAssistantFeature
 from google.protobuf.message import Message
 
+# Its classes are made when it is imported.
+api_pb2: Any = _api_pb2
 _NUMBERS = {kind: number for number, kind in MESSAGE_TYPE_TO_PROTO.items()}
 MEDIA_PLAYER = (
     VoiceAssistantFeature.VOICE_ASSISTANT
@@ -67,8 +70,9 @@ class EspHomeDevice(asyncio.Protocol):
         while (packet := self._packet()) is not None:
             self._handle(packet)
 
-    def _packet(self) -> Message | None:
-        position, numbers = 0, []
+    def _packet(self) -> Any:
+        position = 0
+        numbers: list[int] = []
         while len(numbers) < 3:
             number = shift = 0
             while True:
@@ -88,28 +92,28 @@ class EspHomeDevice(asyncio.Protocol):
         message: Message = MESSAGE_TYPE_TO_PROTO[kind].FromString(content)
         return message
 
-    def _handle(self, message: Message) -> None:
-        match message:
-            case api_pb2.HelloRequest():
+    def _handle(self, message: Any) -> None:
+        match type(message).__name__:
+            case "HelloRequest":
                 self._send(api_pb2.HelloResponse(api_version_major=1, api_version_minor=10, name="device"))
-            case api_pb2.AuthenticationRequest():
+            case "AuthenticationRequest":
                 self._send(api_pb2.AuthenticationResponse())
-            case api_pb2.PingRequest():
+            case "PingRequest":
                 self._send(api_pb2.PingResponse())
-            case api_pb2.DisconnectRequest():
+            case "DisconnectRequest":
                 self._send(api_pb2.DisconnectResponse())
-            case api_pb2.DeviceInfoRequest():
+            case "DeviceInfoRequest":
                 self._send(api_pb2.DeviceInfoResponse(name="device", voice_assistant_feature_flags=self._features))
-            case api_pb2.SubscribeVoiceAssistantRequest():
+            case "SubscribeVoiceAssistantRequest":
                 self.is_subscribed = message.subscribe
-            case api_pb2.VoiceAssistantEventResponse():
+            case "VoiceAssistantEventResponse":
                 data = {one.name: one.value for one in message.data}
                 self.events.append((VoiceAssistantEventType(message.event_type), data))
                 if url := data.get("url"):
                     self._spawn_fetch(url)
-            case api_pb2.VoiceAssistantAnnounceRequest():
+            case "VoiceAssistantAnnounceRequest":
                 self._spawn_fetch(message.media_id)
-            case api_pb2.VoiceAssistantAudio():
+            case "VoiceAssistantAudio":
                 self.played += message.data
 
     def _spawn_fetch(self, url: str) -> None:

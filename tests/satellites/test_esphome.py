@@ -32,7 +32,8 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
         device().speak(SPEECH)
         await until(lambda: "RUN_END" in device().kinds())
         assert [one.outcome for one in server.records] == ["answered"]
-        order = "RUN_START STT_START STT_VAD_START STT_VAD_END STT_END TTS_END INTENT_END RUN_END".split()
+        heard = ["STT_START", "STT_VAD_START", "STT_VAD_END", "STT_END"]
+        order = ["RUN_START", *heard, "TTS_END", "INTENT_END", "RUN_END"]
         assert [kind for kind in device().kinds() if kind in order] == order
         assert device().played.startswith(b"RIFF")
         assert len(device().played) > 1_000
