@@ -20,7 +20,7 @@ from edgevox.audio import tones
 from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.audio.io.speaker import Loudspeaker
-from edgevox.audio.vad import BLOCK_MS, VoiceActivityDetector
+from edgevox.audio.vad import BLOCK_MS, VadResult, VoiceActivityDetector
 from edgevox.audio.wake_gate import WakeState, WakeWordSpotter
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import CancelFlag, background_task, cancel_tasks
@@ -60,6 +60,25 @@ class ScoredSpotter(WakeWordSpotter, Protocol):
     def confidence(self) -> float: ...
 
 
+class WakeLevel:
+    """The level of the wake word above the noise of the room, which says how near the speaker is.
+
+    Both are taken from the same microphone, so that its gain does not count.
+    """
+
+    def __init__(self) -> None:
+        self._levels_db: deque[float] = deque(maxlen=_WORD)
+        self._room_db = 0.0
+
+    def feed(self, heard: VadResult) -> None:
+        self._levels_db.append(heard.level_db)
+        self._room_db = heard.room_db
+
+    @property
+    def level_db(self) -> float:
+        return max(self._levels_db) - self._room_db
+
+
 @dataclass(frozen=True, slots=True)
 class SatelliteOptions:
     """`chime_volume` is the peak of the earcons; 0 for none."""
@@ -94,7 +113,7 @@ class Satellite:
         self._sleep = sleep
         self._wake_state = WakeState("word" if detector else "off", detector, follow_up_s=options.follow_up_s)
         self._vad = VoiceActivityDetector()
-        self._levels_db: deque[float] = deque(maxlen=_WORD)
+        self._wake_level = WakeLevel()
         self._before: deque[Audio] = deque(maxlen=_PRE_ROLL)
         self._unvoiced = _HANGOVER
         self._is_sending = False
@@ -227,12 +246,12 @@ class Satellite:
 
     def _process(self, block: Audio) -> None:
         heard = self._vad.judge(block)
-        self._levels_db.append(heard.level_db)
+        self._wake_level.feed(heard)
         self._unvoiced = 0 if heard.is_voice else self._unvoiced + 1
         is_engaged = self._is_in_turn or bool(self._ringing)
         called = self._wake_state.feed(block, is_engaged=is_engaged, is_in_speech=self._unvoiced < _HANGOVER // 3)
         if called:
-            self._called(called, heard.room_db)
+            self._called(called)
         elif self._is_wanted(block):
             self._send_audio(block)
         elif self._is_sending:
@@ -240,13 +259,13 @@ class Satellite:
             self._send({"type": "audio_end"})
             self._tell_attention()
 
-    def _called(self, after: tuple[Audio, ...], room_db: float) -> None:
+    def _called(self, after: tuple[Audio, ...]) -> None:
         if self._connection is None:
             self._spawn(self._play_tone(tones.error_tone))
             return
         score = self._detector.confidence if self._detector else 0.0
-        level_db = max(self._levels_db) - room_db
-        self._send({"type": "wake", "score": round(min(1.0, score), 4), "level_db": round(level_db, 1)})
+        level_db = round(self._wake_level.level_db, 1)
+        self._send({"type": "wake", "score": round(min(1.0, score), 4), "level_db": level_db})
         for block in after:
             self._send_audio(block)
         self._tell_attention()
