@@ -29,8 +29,8 @@ WAKE_WINDOW_S = 0.3
 """How long the first satellite that hears the wake word waits for others that hear it too."""
 LATE_S = 1.0
 """How long after that another one stays silent: its report was delayed."""
-# What a certain detection is worth: mean probabilities are near 1 up close, and fall with distance before levels do.
-_SCORE_DB = 10.0
+# A tie-breaker: at the moment of the detection the probability has just passed the threshold, near or far.
+_SCORE_DB = 3.0
 
 
 @dataclass(frozen=True, slots=True)
