@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -121,7 +122,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     bars = {"most_mb": MOST_MB, "most_percent": MOST_PERCENT}
-    result = {"hardware": describe(), **bars, **measure(args.seconds)}
+    result: dict[str, Any] = {"hardware": describe(), **bars, **measure(args.seconds)}
     print(json.dumps(result, indent=2))
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -26,8 +26,8 @@ _HELLO_S = 10.0
 # A half-open connection is noticed after both.
 _PING_EVERY_S = 5.0
 _PONG_WITHIN_S = 10.0
-# Frames that wait to be sent: 20 s of blocks.
-_MOST_WAITING = 1_000
+# Frames that wait to be sent: 4 s of blocks. The server takes 5 s at once (`limits.burst_s`).
+_MOST_WAITING = 200
 
 _FATAL = {
     CloseCode.UNKNOWN_TOKEN: ("the server does not know the token", "edgevox tokens add NAME on the server writes one"),

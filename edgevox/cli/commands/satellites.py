@@ -196,6 +196,9 @@ def _ask_server(context: Context, method: str, path: str, body: JsonObject | Non
     """The answer of the server on this machine; None if it does not run. Raises ConfigError."""
     from edgevox.server.http.tokens import page_token, token_file  # not needed to be a satellite
 
+    tokens = token_file(context.folders)
+    if not tokens.exists():
+        return None  # it never ran
     settings = context.settings.server
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104  (not bound)
     if settings.tls_certificate is None:
@@ -206,7 +209,7 @@ def _ask_server(context: Context, method: str, path: str, body: JsonObject | Non
         connection = http.client.HTTPSConnection(host, settings.port, timeout=_ANSWER_WITHIN_S, context=own)
     with closing(connection):
         try:
-            headers = {"Authorization": f"Bearer {page_token(token_file(context.folders))}"}
+            headers = {"Authorization": f"Bearer {page_token(tokens)}"}
             content = json.dumps(body) if body is not None else None
             if content is not None:
                 headers["Content-Type"] = "application/json"
