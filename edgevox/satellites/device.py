@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.vad import BLOCK_MS, VoiceActivityDetector
@@ -77,14 +78,10 @@ class DeviceLoudspeaker:
     ) -> None:
         self._is_played.clear()
         self.heard_s, sent_s, began_s = 0.0, 0.0, 0.0
-        resampler: Resampler | None = None
-        rate_hz = self._device.play_rate_hz
+        length = round(_PIECE_S * self._device.play_rate_hz)
         try:
-            async for chunk in chunks:
-                if resampler is None or resampler.from_hz != chunk.rate_hz:
-                    resampler = Resampler(chunk.rate_hz, rate_hz)
-                samples = resampler.feed(chunk.samples)
-                for start in range(0, len(samples), round(_PIECE_S * rate_hz)):
+            async for samples in self._resampled(chunks):
+                for start in range(0, len(samples), length):
                     if not began_s:
                         began_s = time.monotonic()
                         await self._device.begin()
@@ -92,16 +89,25 @@ class DeviceLoudspeaker:
                     await asyncio.sleep(sent_s - (time.monotonic() - began_s) - _AHEAD_S)
                     if cancel.is_set():
                         return
-                    piece = samples[start : start + round(_PIECE_S * rate_hz)]
+                    piece = samples[start : start + length]
                     await self._device.send(to_pcm16(piece))
-                    sent_s += len(piece) / rate_hz
-            if began_s and resampler is not None and len(rest := resampler.finish()):
-                await self._device.send(to_pcm16(rest))
+                    sent_s += len(piece) / self._device.play_rate_hz
         except OSError as error:
             raise DeviceUnavailable("the satellite is gone", hint="is it switched on?") from error
         finally:
             if began_s:
                 await self._end(cancel, sent_s, began_s)
+
+    async def _resampled(self, chunks: AsyncIterator[Audio]) -> AsyncGenerator[NDArray[np.float32], None]:
+        resampler: Resampler | None = None
+        async for chunk in chunks:
+            if resampler is not None and resampler.from_hz != chunk.rate_hz:
+                yield resampler.finish()
+                resampler = None
+            resampler = resampler or Resampler(chunk.rate_hz, self._device.play_rate_hz)
+            yield resampler.feed(chunk.samples)
+        if resampler is not None:
+            yield resampler.finish()
 
     async def _end(self, cancel: CancelFlag, sent_s: float, began_s: float) -> None:
         try:
@@ -216,7 +222,7 @@ class DeviceSession:
         self._is_listening = False
         self._source.end_speech()
 
-    def _judge(self, samples: np.typing.NDArray[np.float32]) -> None:
+    def _judge(self, samples: NDArray[np.float32]) -> None:
         """Take part in the contest with the level of the first blocks."""
         if not self._unjudged or self._link is None:
             return

@@ -191,11 +191,13 @@ class WyomingSatellite:
     def _begin(self, run: RunPipeline) -> None:
         if run.start_stage is PipelineStage.WAKE:
             self._server_wake = self._server_wake or ServerWakeWord(self._wake)
+        elif self._session.is_muted:
+            self._reply(Error("this room is muted", "muted"))
         else:
             self._session.called()
 
     def _hear(self, sound: Audio) -> None:
-        if self._server_wake is not None and self._server_wake.ends_in(sound):
+        if self._server_wake is not None and self._server_wake.ends_in(sound) and not self._session.is_muted:
             self._reply(Detection(self._server_wake.phrase))
             self._session.called()
         self._session.hear(sound)

@@ -28,6 +28,7 @@ from tests.server.websocket.harness import Lobby, RestingModel, lobby, until
 LOSS = 0.05
 _RETRANSMIT_S = (0.05, 0.4)
 _CHUNK_BYTES = 4_096
+_FORGOTTEN_S = 17.0
 
 
 class LossyProxy:
@@ -57,6 +58,8 @@ class LossyProxy:
         else:
             self.stalls += 1
             self._lines[line].clear()
+            # As a router forgets it, so that this proxy keeps nothing.
+            asyncio.get_running_loop().call_later(_FORGOTTEN_S, line.cancel)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

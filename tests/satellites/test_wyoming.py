@@ -25,6 +25,7 @@ from edgevox.engines.wyoming import read_event, write_event
 from edgevox.satellites.connector import SatelliteConnector
 from edgevox.satellites.store import DeviceEntry, DeviceFile
 from edgevox.server.engine_queues import EngineQueues
+from tests.audio.sounds import Samples, espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.server.websocket.harness import BOUND_S, Lobby, lobby, until
 
@@ -81,15 +82,19 @@ class WakeService:
 
 
 @asynccontextmanager
-async def satellite(python: Path, folder: Path, port: int, wake_port: int) -> AsyncIterator[None]:
-    speech = np.concatenate((voiced(0.8, 16_000), silent(3.0, 16_000)))
+async def satellite(
+    python: Path, folder: Path, port: int, wake_port: int | None, spoken: Samples | None = None
+) -> AsyncIterator[None]:
+    """Without a wake-word service it streams all the time."""
+    speech = np.concatenate((voiced(0.8, 16_000) if spoken is None else spoken, silent(3.0, 16_000)))
+    wake = ("--wake-uri", f"tcp://127.0.0.1:{wake_port}", "--wake-word-name", "okay_nabu") if wake_port else ()
     (folder / "speech.raw").write_bytes(to_pcm16(speech))
     (folder / "mic.py").write_text(MIC)
     mic = f"{sys.executable} {folder / 'mic.py'} {folder / 'speech.raw'} {folder / 'speak'}"
     process = await asyncio.create_subprocess_exec(
         *(str(python), "-m", "wyoming_satellite", "--name", "test", "--uri", f"tcp://127.0.0.1:{port}"),
         *("--mic-command", mic, "--snd-command", f"dd of={folder / 'played.raw'} status=none"),
-        *("--wake-uri", f"tcp://127.0.0.1:{wake_port}", "--wake-word-name", "okay_nabu", "--no-zeroconf"),
+        *(*wake, "--no-zeroconf"),
         stdin=asyncio.subprocess.DEVNULL,
     )
     try:
@@ -153,6 +158,24 @@ async def test_wyoming_satellite_is_a_room_and_comes_back_after_a_reboot(
             await until(lambda: len(server.records) == 2)
         file.remove("shelf")
         await until(lambda: server.hub.report() == [])
+
+
+@pytest.mark.long
+async def test_the_server_hears_the_wake_word_of_a_satellite_that_has_none(
+    folders: Folders, tmp_path: Path, program: Path
+) -> None:
+    port = free_port()
+    spoken = np.concatenate((silent(1.5, 16_000), espeak("okay nabu", tmp_path), voiced(0.8, 16_000)))
+    async with (
+        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        connector(server, folders) as file,
+        satellite(program, tmp_path, port, None, spoken),
+    ):
+        file.add("shelf", DeviceEntry(uri=f"tcp://127.0.0.1:{port}", room="Bedroom"))
+        await until(lambda: server.hub.find("shelf") is not None)
+        (tmp_path / "speak").touch()
+        await until(lambda: [one.outcome for one in server.records] == ["answered"])
+        await until(lambda: (tmp_path / "played.raw").exists() and (tmp_path / "played.raw").stat().st_size > 1_000)
 
 
 def test_keys_are_kept_like_tokens(folders: Folders) -> None:
