@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak power-cut llama-tests train-smoke
+.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak soak-satellites power-cut llama-tests train-smoke
 
 VENV := .venv/bin
 
@@ -52,6 +52,10 @@ bench: setup-dev
 TURNS := 1000
 soak: setup-dev
 	@$(VENV)/python -m tests.soak --turns $(TURNS)
+
+# Satellites on bad Wi-Fi: 5 % packet loss, and a connection that breaks every minute.
+soak-satellites: setup-dev
+	@$(VENV)/python -m tests.satellites.soak --minutes $(or $(MINUTES),60)
 
 # Kills a program that writes state at random moments, then loses what it had not synced: fails where something acknowledged
 # is lost, or it does not start.

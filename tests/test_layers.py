@@ -18,13 +18,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts", "edgevox.embedding"),
     ("edgevox.agents", "edgevox.home"),
     ("edgevox.dialogue", "edgevox.adapters"),
-    ("edgevox.eval", "edgevox.server", "edgevox.testing"),
+    ("edgevox.eval", "edgevox.satellites", "edgevox.server", "edgevox.testing"),
     ("edgevox.app",),
     ("edgevox.cli", "edgevox.__main__"),
 )
 STAGES_APART = (LAYERS[2], LAYERS[3])
 MAY_IMPORT_HOME = frozenset({"edgevox.app", "edgevox.server", "edgevox.cli", "edgevox.eval", "edgevox.home"})
-MAX_FOLDER_ENTRIES = 14
+MAX_FOLDER_ENTRIES = 16
 # Old import paths that users need: the version that removes each.
 ALIASES = {"edgevox.hooks": "0.3"}
 

@@ -13,8 +13,10 @@ from rich.console import Console
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import ServerSettings
 from edgevox.core import events
-from edgevox.core.turn import cancel_tasks
+from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.home.entities import Home, HomeError
+from edgevox.satellites.connector import SatelliteConnector
+from edgevox.satellites.store import DeviceFile
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
@@ -44,7 +46,7 @@ async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncI
                 announcer = RingAnnouncer(toolbox.home)
                 running.push_async_callback(announcer.close)
                 running.enter_context(runtime.bus.listening(announcer.on_event))
-            await running.enter_async_context(alarm_player.running())
+            await running.enter_async_context(alarm_player.running(runtime.satellites.is_spoken_to))
         yield url
 
 
@@ -107,6 +109,7 @@ async def run_http_server(
         async with (
             http_listener(app, settings.host, settings.port, certificate_of(settings)) as url,
             _run_wyoming_server(settings, assistant, queues, console),
+            _connect_satellites(runtime, assistant, queues),
         ):
             console.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
             console.print(f"  page: {url}/ (edgevox open)", markup=False, soft_wrap=True)
@@ -114,6 +117,20 @@ async def run_http_server(
             if is_exposed(settings.host):
                 console.print("  reachable from other machines: every request needs a token", style="yellow")
             yield url
+
+
+@asynccontextmanager
+async def _connect_satellites(
+    runtime: AssistantRuntime, assistant: Assistant, queues: EngineQueues
+) -> AsyncIterator[None]:
+    """Connect to the devices of satellites.toml; without STT and TTS they would have nothing to say."""
+    factory = assistant.session_factory
+    if factory is None or not (factory.listens and factory.speaks):
+        yield
+        return
+    connector = SatelliteConnector(DeviceFile(runtime.folders), assistant, queues, runtime.settings.wake)
+    async with background_task(connector.run()):
+        yield
 
 
 @asynccontextmanager

@@ -31,14 +31,16 @@ from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
 from edgevox.core.platform import limit_malloc_arenas, trim_heap
-from edgevox.core.turn import CancelFlag, background_task
+from edgevox.core.turn import LOCAL, CancelFlag, background_task
 from edgevox.home import WORD_STORES
 from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
+from edgevox.satellites.hub import MUTED_FILE, SatelliteHub, SatelliteRings
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
+from edgevox.tools.executor import current_call
 
 _log = logging.getLogger(__name__)
 
@@ -139,6 +141,8 @@ class AssistantRuntime:
         records = settings.records
         turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
         self.records = TurnRecords(turn_log, partial(self._publish_state, "records"))
+        self.satellites = SatelliteHub(folders.state / MUTED_FILE)
+        self.satellites.local = lambda: self.voice_sessions.local
         self._health = EngineHealth()
         self._saved_settings = _SavedSettings(settings, folders)
 
@@ -274,6 +278,7 @@ class AssistantRuntime:
             pipeline.alarm_state,
             self.bus.publish,
             for_s=for_s,
+            places=SatelliteRings(self.satellites, pipeline),
             scopes_now=partial(scopes_now, token_file(self.folders)),
         )
 
@@ -324,6 +329,7 @@ class AssistantRuntime:
                 problem=lambda: self.record_problem,
                 voice_sample=VoiceSamples(self.settings, self.preset, self.folders),
             ),
+            satellites=self.satellites,
             aliases=preset.aliases,
         )
 
@@ -359,11 +365,21 @@ class AssistantRuntime:
         if "llm" in self.engines and self.preset.calls_tools and self.settings.tools.enabled:
             transcribe = self.transcribe if "stt" in self.engines else None
             toolbox = await asyncio.to_thread(
-                Toolbox, self.settings, self.folders, transcribe=transcribe, forgettings=self._memory.forgettings
+                Toolbox,
+                self.settings,
+                self.folders,
+                transcribe=transcribe,
+                forgettings=self._memory.forgettings,
+                announce_there=self._announce_there,
             )
             home_context = HomeContext(self.settings, self.preset, toolbox)
             await toolbox.start()
             self.home_context = home_context
+
+    def _announce_there(self, message: str) -> int:
+        """Speak in the other rooms, for the tool call that runs now."""
+        call = current_call()
+        return self.satellites.announce(message, call.caller if call else LOCAL)
 
     def _wake_state(self) -> tuple[dialogue.WakeState, dialogue.Transcriber]:
         """Return the wake state and a transcriber that removes the wake phrase."""

@@ -19,6 +19,7 @@ from edgevox.home.alarms.sun import SunTimes
 from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home
+from edgevox.home.backends.wrapped import HomeWithSatellites
 from edgevox.home.entities import Location
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
@@ -49,8 +50,9 @@ class Toolbox:
     """The offered tools and their executor; an async context manager that starts and stops them.
 
     Construction takes a quarter of a second and runs the code of the plugins. `home` defaults to that of the
-    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the memory. Nothing is
-    raised: plugin errors are in `plugins.reports()`, and tools that are not offered, with the reason, in `not_offered`.
+    settings; without `transcribe`, audio files cannot be transcribed. `forgettings` is that of the memory, and
+    `announce_there` speaks in other rooms. Nothing is raised: plugin errors are in `plugins.reports()`, and tools that
+    are not offered, with the reason, in `not_offered`.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Toolbox:
         stats: ToolStats | None = None,
         sources: Iterable[PluginSource] | None = None,
         forgettings: Callable[[], int] = lambda: 0,
+        announce_there: Callable[[str], int] = lambda _message: 0,
     ) -> None:
         self.home: ConnectedHome = home or open_home(settings, folders)
         self.timers = Timers(time.time, folders.state / TIMERS_FILE)
@@ -78,6 +81,7 @@ class Toolbox:
         self.not_offered: dict[str, str] = {}
         self._settings = settings.tools
         self._home_settings = settings.home
+        self._announce_there = announce_there
         self._add_built_in(folders, transcribe)
         self.plugins = Plugins(
             self.registry,
@@ -114,7 +118,7 @@ class Toolbox:
 
     def hooks_in(self, room: str) -> tuple[Hook, ...]:
         """The hooks for a speaker in `room`; "" where that is unknown."""
-        return (SpeakerRoom(room, self.home.house), *self.hooks) if room else self.hooks
+        return (SpeakerRoom(room, self.home.house), *self.hooks)
 
     def offered(self, sentence: str) -> tuple[str, ...]:
         """The names of the tools to offer for this sentence to a model that is made for the home alone."""
@@ -167,7 +171,8 @@ class Toolbox:
 
     def _add_built_in(self, folders: Folders, transcribe: Transcribe | None) -> None:
         tools = self._settings
-        self._add(home_tools(self.home, self.timers, self.alarms, self.alarms.now, self.watches))
+        home = HomeWithSatellites(self.home, self._announce_there)
+        self._add(home_tools(home, self.timers, self.alarms, self.alarms.now, self.watches))
         self._add(knowledge_tools(self.alarms.now))
         if tools.documents is None:
             self._leave_out(CORPUS_TOOLS, "no document folder is set (tools.documents)")

@@ -24,6 +24,12 @@ from edgevox.server.assistant import ProgramSession, VoiceSession, VoiceSessionF
 from edgevox.tools.policy import LOCAL, Caller
 
 
+def _conversation_name(session: VoiceSession) -> str:
+    """The satellites of a room share a conversation, and so do the other clients with the same token."""
+    caller = session.caller
+    return f"room {caller.room or caller.satellite}" if caller.satellite else f"line {caller.name}"
+
+
 class BargeInSelector:
     """Selects the barge-in detector for the current duplex mode, which changes with the audio devices."""
 
@@ -103,7 +109,7 @@ class VoiceSessionManager:
         """Open a voice loop for the duration of the block."""
         pipeline = self.pipeline(
             session.publish,
-            session.program.conversation if session.program else self.conversation(f"line {session.caller.name}"),
+            session.program.conversation if session.program else self.conversation(_conversation_name(session)),
             TranscriptTap(self.transcriber(), session.on_transcript) if "stt" in self.engines else None,
             session.loudspeaker,
             caller=session.caller,

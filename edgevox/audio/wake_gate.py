@@ -114,6 +114,11 @@ class WakeState:
         self._awake_until_s = self._now_s + self._follow_up_s
         self._publish_attention()
 
+    def sleep(self) -> None:
+        """Wait for the wake word again, at once."""
+        self._awake_until_s = -math.inf
+        self._publish_attention()
+
     def mute(self) -> None:
         """Drop all audio until `unmute`."""
         self._is_muted = True

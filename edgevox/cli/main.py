@@ -21,10 +21,21 @@ BROKEN_PIPE = 141
 
 # Order of `edgevox --help`; a command that is not listed here appears under "other".
 _GROUPS: Mapping[str, tuple[str, ...]] = {
-    "start": ("setup", "run", "demo", "service", "serve", "open", "tokens", "doctor"),
+    "start": ("setup", "run", "demo", "service", "serve", "satellite", "open", "tokens", "doctor"),
     "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
     "single requests": ("ask", "say", "transcribe"),
-    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp", "completion"),
+    "configure": (
+        "config",
+        "presets",
+        "models",
+        "devices",
+        "satellites",
+        "home",
+        "tools",
+        "plugins",
+        "mcp",
+        "completion",
+    ),
     "past turns": ("history", "last", "stats", "forget"),
     "keep and remove": ("backup", "restore", "uninstall"),
     "evaluate and debug": ("eval", "wake", "parse", "grammar"),

@@ -218,12 +218,13 @@ class TurnEnded(TurnEvent):
 
 
 class RingStarted(Event):
-    """A timer, alarm or reminder is due: it rings and `text` is spoken. `late_s` is the delay."""
+    """A timer, alarm or reminder is due: it rings and `text` is spoken, on `satellites`, if any, after `late_s`."""
 
     ring_id: str
     kind: RingKind
     text: str
     late_s: float = 0.0
+    satellites: tuple[str, ...] = ()
 
 
 class RingEnded(Event):
@@ -355,7 +356,8 @@ class DueAlarm:
     `label` is the name of a timer or alarm, the task of a reminder, or what a watch tells, and may be "". `due_s` is
     the due time in seconds since 1970. `command` is run when it is due, usually "", and `agreed` the question about it
     that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer". The command runs with
-    the scopes of `caller`, which scheduled it; None for this machine's own microphone and keyboard.
+    the scopes of `caller`, which scheduled it; None for this machine's own microphone and keyboard. `satellite` is the
+    name of the one on which it was set.
     """
 
     id: str
@@ -366,3 +368,4 @@ class DueAlarm:
     called: str = "timer"
     agreed: str = ""
     caller: Caller | None = None
+    satellite: str = ""

@@ -50,6 +50,8 @@ class Phrases:
     """Said to test a loudspeaker or a voice."""
     ready: str
     """Said at the end of the setup."""
+    back: str
+    """Said by a satellite that is connected again."""
     yes: tuple[str, ...]
     no: tuple[str, ...]
     polite: tuple[str, ...]

@@ -6,17 +6,17 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
+from edgevox.audio.tones import alarm_tone, timer_chime
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState
-from edgevox.dialogue.earcons import alarm_tone, timer_chime
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.speech_output import SpeechOutput
 
@@ -56,6 +56,29 @@ class Schedule(Protocol):
     def announcement(self, due: DueAlarm, now_s: float) -> str: ...
     def snooze(self, due: DueAlarm, minutes: float) -> None: ...
     def done(self, due: DueAlarm) -> bool: ...
+
+
+class RingPlaces(Protocol):
+    """Where alarms sound, and where their commands run."""
+
+    def outputs(self, due: DueAlarm) -> Mapping[str, SpeechOutput]:
+        """By the name of the satellite, "" for this machine."""
+
+    def pipeline(self, due: DueAlarm) -> Pipeline: ...
+
+
+class LocalPlace:
+    """Everything sounds and runs in one pipeline."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+
+    def outputs(self, _due: DueAlarm) -> Mapping[str, SpeechOutput]:
+        output = self._pipeline.speech_output
+        return {} if output is None else {"": output}
+
+    def pipeline(self, _due: DueAlarm) -> Pipeline:
+        return self._pipeline
 
 
 @dataclass(slots=True)
@@ -101,6 +124,7 @@ class AlarmPlayer:
         publish: Publish,
         *,
         for_s: float,
+        places: RingPlaces | None = None,
         scopes_now: ScopesNow = lambda caller: caller,
         wall_clock: Callable[[], float] = time.time,
         clock: Callable[[], float] = time.monotonic,
@@ -111,6 +135,7 @@ class AlarmPlayer:
         self._alarm_state = alarm_state
         self._publish = publish
         self._for_s = for_s
+        self._places = places or LocalPlace(pipeline)
         self._scopes_now = scopes_now
         self._wall_clock = wall_clock
         self._clock = clock
@@ -236,23 +261,36 @@ class AlarmPlayer:
         if not rings:
             return
         self._alarm_state.ring([ring.due for ring in rings])
-        announcements = [self._announced(ring) for ring in rings if ring.is_announcement_due]
+        announcements = {ring.due.id: self._announced(ring) for ring in rings if ring.is_announcement_due}
         if announcements:
-            self._pipeline.has_said(" ".join(announcements))
-        alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
-        error = ""
-        try:
-            is_played = await self._play(alarm_tone(min(alarms)) if alarms else timer_chime(), announcements)
-        except EdgevoxError as lost:
-            is_played, error = True, lost.message  # counts as a round: a command is run, heard or not
-        # A sound that was cut by the end of a turn is repeated at once.
-        self._sounded_s = self._clock() if is_played else -math.inf
+            self._pipeline.has_said(" ".join(announcements.values()))
+        places: dict[SpeechOutput, list[_Ring]] = {}
         for ring in rings:
-            ring.rounds += is_played
-            ring.is_heard = ring.is_heard or (is_played and not error)
-            ring.error = "" if ring.is_heard else error
+            for output in self._places.outputs(ring.due).values():
+                places.setdefault(output, []).append(ring)
+        sounded = await asyncio.gather(*(self._sound_at(place, own, announcements) for place, own in places.items()))
+        # A sound that was cut by the end of a turn is repeated at once.
+        is_cut = any(one is False for one in sounded)
+        self._sounded_s = -math.inf if is_cut else self._clock()
+        for ring in rings:
+            here = [one for one, own in zip(sounded, places.values(), strict=True) if ring in own]
+            # An error counts as a round: a command is run, heard or not.
+            ring.rounds += False not in here
+            ring.is_heard = ring.is_heard or True in here or not here
+            ring.error = "" if ring.is_heard else next((one for one in here if isinstance(one, str)), "")
             if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
+
+    async def _sound_at(
+        self, output: SpeechOutput, rings: Sequence[_Ring], announcements: Mapping[str, str]
+    ) -> bool | str:
+        """Play one round in one place; returns whether all was played, or why it could not be."""
+        alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
+        texts = [announcements[ring.due.id] for ring in rings if ring.due.id in announcements]
+        try:
+            return await self._play(output, alarm_tone(min(alarms)) if alarms else timer_chime(), texts)
+        except EdgevoxError as lost:
+            return lost.message
 
     def _announced(self, ring: _Ring) -> str:
         now_s = self._wall_clock()
@@ -262,16 +300,20 @@ class AlarmPlayer:
         if not ring.is_announced:
             ring.is_announced = True
             late_s = max(0.0, now_s - ring.due.due_s)
-            started = RingStarted(ring_id=ring.due.id, kind=ring.due.kind, text=text, late_s=late_s)
+            started = RingStarted(
+                ring_id=ring.due.id,
+                kind=ring.due.kind,
+                text=text,
+                late_s=late_s,
+                satellites=tuple(filter(None, self._places.outputs(ring.due))),
+            )
             self._alarm_state.announced[ring.due.id] = started
             self._publish(started)
         return text
 
-    async def _play(self, tone: Audio, announcements: Sequence[str]) -> bool:
+    async def _play(self, speech_output: SpeechOutput, tone: Audio, announcements: Sequence[str]) -> bool:
         """Play the tone and the announcements; returns whether all were played. Raises DeviceUnavailable."""
-        speech_output, cut = self._pipeline.speech_output, self._alarm_state.cut
-        if speech_output is None:
-            return True
+        cut = self._alarm_state.cut
         async with background_task(_speech(speech_output, announcements)) as speech:
             await asyncio.wait((speech,), timeout=_SYNTHESIS_S)
             if speech.done():
@@ -335,8 +377,9 @@ class AlarmPlayer:
         if due.caller and caller is None:
             return  # revoked since it began to ring
         turn = Turn(caller=replace(caller, is_scheduled=True) if caller else None)
-        with suppress(EdgevoxError), self._pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
-            await self._pipeline.answer(due.command, turn, "timer")
+        pipeline = self._places.pipeline(due)
+        with suppress(EdgevoxError), pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
+            await pipeline.answer(due.command, turn, "timer")
 
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""

@@ -79,6 +79,11 @@ class Pipeline:
         return self.speech_output.silent_since_s if self.speech_output else -math.inf
 
     @property
+    def own_language(self) -> str:
+        """The language of what is said without being asked."""
+        return self._languages.reply_to("")
+
+    @property
     def is_in_turn(self) -> bool:
         return self._turn is not None
 

@@ -195,9 +195,9 @@ class SpeechOutput:
             await self._play(self._interjected(interjection), cancel, lambda: None)
         return not cancel.is_set()
 
-    async def sound_of(self, sentence: str) -> Audio:
+    async def sound_of(self, sentence: str, language: str = ENGLISH) -> Audio:
         """A sentence at the current volume, to interject. Raises EngineFailed."""
-        return self.at_voice_volume(await self.voice.sound_of(sentence))
+        return self.at_voice_volume(await self.voice.sound_of(sentence, language))
 
     def at_voice_volume(self, sound: Audio) -> Audio:
         return self._volume.applied(sound)

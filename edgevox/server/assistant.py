@@ -27,6 +27,7 @@ from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
 from edgevox.home.entities import ConnectedHome
+from edgevox.satellites.hub import SatelliteHub
 from edgevox.tools.executor import ToolExecutor
 from edgevox.tools.policy import Caller
 from edgevox.tools.registry import ToolRegistry
@@ -166,6 +167,7 @@ class Assistant:
     local_confirmation: Callable[[], ConfirmationDialog | None] = lambda: None
     session_factory: VoiceSessionFactory | None = None
     dashboard: DashboardData | None = None
+    satellites: SatelliteHub = field(default_factory=SatelliteHub)
     aliases: tuple[str, ...] = ()
     started_s: float = field(default_factory=time.time)
 

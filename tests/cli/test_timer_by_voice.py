@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from edgevox.audio.files import read_audio, write_wav
+from edgevox.audio.tones import CHIME_HZ
 from edgevox.core.types import Audio
 from edgevox.dialogue import Synthesizer
 from edgevox.dialogue.alarm_player import ROUNDS
-from edgevox.dialogue.earcons import CHIME_HZ
 from edgevox.engines import LocalEngine
 from edgevox.home.alarms.timers import TIMERS_FILE, Timers
 from edgevox.testing import NullSinks

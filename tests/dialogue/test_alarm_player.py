@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from edgevox.agents import LLMAgent
+from edgevox.audio.tones import RATE_HZ, timer_chime
 from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
 from edgevox.core.events import Event, InstantWordHeard, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.hooks import Answer, Hook, Run
@@ -18,7 +19,6 @@ from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
 from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
-from edgevox.dialogue.earcons import RATE_HZ, timer_chime
 from edgevox.home import AlarmSchedule, DueAlarm, Entity, House
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers

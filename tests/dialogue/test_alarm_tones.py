@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgevox.audio.tones import ALARM_HZ, CHIME_HZ, alarm_tone, timer_chime
 from edgevox.core.types import Audio
-from edgevox.dialogue.earcons import ALARM_HZ, CHIME_HZ, alarm_tone, timer_chime
 
 
 def loudest_hz(sound: Audio, count: int) -> list[float]:

@@ -5,10 +5,10 @@ import pytest
 
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.endpointing import Endpointer, SpeechSegment
+from edgevox.audio.tones import FAILED_HZ, HEARD_HZ, accepted_tone, error_tone
 from edgevox.audio.vad import BLOCK_SAMPLES
 from edgevox.config import AudioSettings
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
-from edgevox.dialogue.earcons import FAILED_HZ, HEARD_HZ, accepted_tone, error_tone
 from tests.dialogue.sounds import silent
 
 BOTH = pytest.mark.parametrize("chime", [accepted_tone(0.2), error_tone(0.2)], ids=["heard", "failed"])

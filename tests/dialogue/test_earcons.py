@@ -16,6 +16,7 @@ import pytest
 from edgevox.agents import AgentResult, LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.tool_loop import Agreement
+from edgevox.audio.tones import accepted_tone, error_tone, wake_tone
 from edgevox.config import SoundSettings
 from edgevox.core.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError
 from edgevox.core.events import (
@@ -31,7 +32,7 @@ from edgevox.core.languages import all_phrases
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, ChatReply, ChatRequest, SynthesisRequest
 from edgevox.dialogue import BuiltinCommands, ConfirmationDialog, Earcons, Pipeline, Synthesizer, Transcriber
-from edgevox.dialogue.earcons import AFTER_CALL_S, AT_ONCE_S, PreparedPhrases, accepted_tone, error_tone, wake_tone
+from edgevox.dialogue.earcons import AFTER_CALL_S, AT_ONCE_S, PreparedPhrases
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speculative import SpeculativeTranscript
 from edgevox.dialogue.speech_output import SpeakingRate, SpeechOutput, Volume

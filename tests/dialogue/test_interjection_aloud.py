@@ -11,10 +11,10 @@ import pytest
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.devices import rescan_devices
 from edgevox.audio.io.speaker import Speaker
+from edgevox.audio.tones import RATE_HZ, timer_chime
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue import Synthesizer
-from edgevox.dialogue.earcons import RATE_HZ, timer_chime
 from edgevox.dialogue.speech_output import SpeechOutput, Volume
 from edgevox.testing import NullSinks, ToneSynthesizer
 from tests.audio.sounds import find, sweep

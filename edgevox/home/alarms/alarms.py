@@ -33,7 +33,7 @@ class Alarm(BaseModel):
 
     It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
     occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows, and
-    `caller` the remote client that set a schedule.
+    `caller` the remote client that set a schedule. It rings on the `satellite` on which it was set.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,6 +49,7 @@ class Alarm(BaseModel):
     snoozed_until_s: float | None = None
     reckoned: ClockOffset | None = None
     caller: Caller | None = None
+    satellite: str = ""
     is_on: bool = True
     """whether it rings; one that is off is kept for another day"""
 
@@ -143,15 +144,13 @@ class Alarms:
         Without a time zone, `at` is local time.
         """
         wall = (at.astimezone(self.zone) if at.tzinfo else at).replace(tzinfo=None, second=0, microsecond=0, fold=0)
-        alarm = Alarm(
-            id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat, sun=sun, caller=_stored(kind, caller)
-        )
-        return self._add(alarm)
+        alarm = Alarm(id=_new_id(), kind=kind, label=label, at=wall, repeat=repeat, sun=sun)
+        return self._add(alarm, caller)
 
     def set_in(self, kind: Kind, seconds: float, *, label: str = "", caller: Caller = LOCAL) -> Alarm:
         """Ring once after this time. Raises HomeError."""
         due_s = self._clock() + seconds
-        return self._add(Alarm(id=_new_id(), kind=kind, label=label, due_s=due_s, caller=_stored(kind, caller)))
+        return self._add(Alarm(id=_new_id(), kind=kind, label=label, due_s=due_s), caller)
 
     def cancel(self, *alarms: Alarm) -> None:
         gone = {alarm.id for alarm in alarms}
@@ -241,7 +240,9 @@ class Alarms:
                     return at.replace(tzinfo=None)
         return datetime.combine(day, alarm.at.time())
 
-    def _add(self, alarm: Alarm) -> Alarm:
+    def _add(self, alarm: Alarm, caller: Caller) -> Alarm:
+        set_by = {"caller": _stored(alarm.kind, caller), "satellite": caller.satellite}
+        alarm = alarm.model_copy(update=set_by)
         with self._file.changing() as content:
             if len(content.alarms) >= MAX_ALARMS:
                 raise HomeError(f"There are {MAX_ALARMS} alarms and reminders already. Cancel some first.")

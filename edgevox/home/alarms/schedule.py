@@ -128,7 +128,16 @@ class AlarmSchedule:
     def _entries(self) -> list[DueAlarm]:
         """All pending and due entries, oldest first."""
         running = [
-            DueAlarm(timer.id, "timer", timer.name, timer.due_s, timer.command, timer.called, caller=timer.caller)
+            DueAlarm(
+                timer.id,
+                "timer",
+                timer.name,
+                timer.due_s,
+                timer.command,
+                timer.called,
+                caller=timer.caller,
+                satellite=timer.satellite,
+            )
             for timer in self._timers.all()
             if not timer.is_paused
         ]
@@ -140,6 +149,7 @@ class AlarmSchedule:
                 self._alarms.rings_s(alarm),
                 alarm.label if alarm.kind == "schedule" else "",
                 caller=alarm.caller,
+                satellite=alarm.satellite,
             )
             for alarm in self._alarms.all()
         ]
@@ -154,8 +164,15 @@ class AlarmSchedule:
 def _due_watch(watch: Watch) -> DueAlarm:
     assert watch.due_s is not None
     if watch.kind == "remind":
-        return DueAlarm(watch.id, "reminder", watch.text, watch.due_s)
+        return DueAlarm(watch.id, "reminder", watch.text, watch.due_s, satellite=watch.satellite)
     command = watch.text if watch.kind == "run" else ""
     return DueAlarm(
-        watch.id, "watch", watch.condition.fact, watch.due_s, command, agreed=watch.agreed, caller=watch.caller
+        watch.id,
+        "watch",
+        watch.condition.fact,
+        watch.due_s,
+        command,
+        agreed=watch.agreed,
+        caller=watch.caller,
+        satellite=watch.satellite,
     )

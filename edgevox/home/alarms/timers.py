@@ -77,7 +77,7 @@ def remote(caller: Caller) -> Caller | None:
 class Timer(BaseModel):
     """One timer. While paused, `left_s` is its remaining time; otherwise it is due at `due_s`.
 
-    `caller` is the remote client that scheduled the command.
+    `caller` is the remote client that scheduled the command, and `satellite` the one on which it was set.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -88,6 +88,7 @@ class Timer(BaseModel):
     name: str = ""
     command: str = ""
     caller: Caller | None = None
+    satellite: str = ""
     left_s: float | None = None
     reckoned: ClockOffset | None = None
 
@@ -149,6 +150,7 @@ class Timers:
             name=name,
             command=command,
             caller=remote(caller) if command else None,
+            satellite=caller.satellite,
         )
         with self._file.changing() as content:
             if len(content.timers) >= MAX_TIMERS:

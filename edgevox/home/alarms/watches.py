@@ -88,7 +88,7 @@ class Watch(BaseModel):
     """A condition, and what happens when it becomes true: `text` is announced, is a reminder, or runs as a command.
 
     `was_met` is the last known answer, and `due_s` since when it is due. `agreed` is the question about a command
-    that was answered with yes when the watch was set up, and `caller` the remote client that did so.
+    that was answered with yes when the watch was set up, and `caller` the remote client that did so, on a `satellite`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -102,6 +102,7 @@ class Watch(BaseModel):
     due_s: float | None = None
     agreed: str = ""
     caller: Caller | None = None
+    satellite: str = ""
 
     @property
     def promise(self) -> str:
@@ -149,6 +150,7 @@ class Watches:
             was_met=is_met,
             agreed=agreed,
             caller=remote(caller) if kind == "run" else None,
+            satellite=caller.satellite,
         )
         with self._file.changing() as content:
             for known in content.watches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -77,6 +78,23 @@ class WrappedHome:
     def calendars(self) -> tuple[Calendar, ...]:
         """Raises HomeError."""
         return self._home.calendars()
+
+
+class HomeWithSatellites(WrappedHome):
+    """Announcements also sound on the satellites: `announce_there` returns the number of places."""
+
+    def __init__(self, home: ConnectedHome, announce_there: Callable[[str], int]) -> None:
+        super().__init__(home)
+        self._announce_there = announce_there
+
+    async def announce(self, message: str) -> None:
+        """Raises HomeError if it could be heard nowhere."""
+        places = self._announce_there(message)
+        try:
+            await self._home.announce(message)
+        except HomeError:
+            if not places:
+                raise
 
 
 class HomeWithCalendars(WrappedHome):

@@ -33,7 +33,8 @@ _ACTIVE = frozenset({"playing", "buffering", "paused"})
 class SpeakerRoom(Hook):
     """Adds the speaker's room to calls that name no place, if there is something of that kind in it.
 
-    It runs before the hook of clauses, which completes such calls. A room that the home does not have is ignored.
+    The room is that of the turn's caller, else the one given here: a scheduled command keeps the room in which it was
+    said. It runs before the hook of clauses, which completes such calls. A room that the home does not have is ignored.
     """
 
     name: ClassVar[str] = "speaker_room"
@@ -45,20 +46,19 @@ class SpeakerRoom(Hook):
         self._is_reported = False
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
-        if call.name not in catalogue() or call.name in _ASKING:
+        named = run.caller.room or self._room
+        if not named or call.name not in catalogue() or call.name in _ASKING:
             return None
         try:
             house = self._house()
             arguments = json.loads(call.arguments or "{}")
         except (HomeError, StateError, ValueError):
             return None  # the executor says it
-        room = labels.find_place(house, self._room)
+        room = labels.find_place(house, named)
         if not isinstance(room, Area):
             if not self._is_reported:
                 self._is_reported = True
-                _LOG.warning(
-                    "the home has no room called %s, so commands without a place are not tied to it", self._room
-                )
+                _LOG.warning("the home has no room called %s, so commands without a place are not tied to it", named)
             return None
         if not _names_no_place(call.name, arguments) or _mentions_a_place(run.text, house):
             return None

@@ -68,7 +68,7 @@ class VoiceSocket:
             factory = assistant.session_factory
             if factory is None:
                 raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, "this server has no voice sessions")
-            with self._server.clients.place(caller.name) as place:
+            with self._server.clients.place(caller.name, hello.satellite) as place:
                 session = ClientSession(assistant, factory, queues, confirm, caller=caller, place=place, hello=hello)
                 await session.run(incoming, lambda frame: send_frame(socket, frame))
 

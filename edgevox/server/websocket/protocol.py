@@ -58,6 +58,8 @@ REALTIME_FRAME_BYTES = 1_048_576
 """16 s of sound in one event of the Realtime API."""
 TEXT_CHARS = 4_000
 
+SATELLITE_NAME = r"^[A-Za-z0-9_-]*$"
+
 _Rate: TypeAlias = Annotated[int, Field(ge=8_000, le=96_000)]
 
 
@@ -78,6 +80,10 @@ class Hello(_Frame):
     """Whether its microphone picks up its loudspeaker (no echo cancellation)."""
     room: str = Field(default="", max_length=100)
     """The name of the room in which it stands."""
+    satellite: str = Field(default="", max_length=64, pattern=SATELLITE_NAME)
+    """The name of a satellite: timers that are set there ring there, and a new connection replaces the last one."""
+    away_s: float = Field(default=0.0, ge=0)
+    """How long a satellite was without a connection; 0 at its start."""
 
 
 class Typed(_Frame):
@@ -129,6 +135,14 @@ class AudioEnd(_Frame):
     type: Literal["audio_end"]
 
 
+class WakeWordHeard(_Frame):
+    """The satellite has heard the wake word, so well: the model's mean probability, and the level above the noise."""
+
+    type: Literal["wake"]
+    score: float = Field(ge=0, le=1)
+    level_db: float = Field(ge=-200, le=200)
+
+
 class Ping(_Frame):
     """Checks that the connection is alive."""
 
@@ -136,7 +150,7 @@ class Ping(_Frame):
     id: Annotated[str, Field(max_length=64)] | int | None = None
 
 
-ClientFrame: TypeAlias = Hello | Typed | Called | Answered | Stop | Snooze | Played | AudioEnd | Ping
+ClientFrame: TypeAlias = Hello | Typed | Called | Answered | Stop | Snooze | Played | AudioEnd | WakeWordHeard | Ping
 
 _FRAMES: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
 
@@ -185,7 +199,7 @@ _FRAMES_OF_EVENTS: Mapping[type[events.Event], tuple[str, ...]] = {
     events.ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
     events.InstantWordHeard: ("instant_word", "turn_id", "word"),
     events.EngineChanged: ("engine", "engine", "state", "detail"),
-    events.RingStarted: ("ring", "ring_id", "kind", "text"),
+    events.RingStarted: ("ring", "ring_id", "kind", "text", "satellites"),
     events.RingEnded: ("ring", "ring_id", "kind"),
 }
 
@@ -238,7 +252,7 @@ class SessionObserver:
         self._may_answer = may_answer
         self._recorder = TurnMetricsRecorder(self._recorded)
         self._record: TurnMetrics | None = None
-        self._doing: Doing = "listening"
+        self.doing: Doing = "listening"
         self._is_asking = False
         self._is_speaking = False
 
@@ -259,7 +273,7 @@ class SessionObserver:
             self._send_frame({**provisional, **fields_of(transcript, "text", "language")})
 
     def begin(self) -> None:
-        self._send_frame({"type": "state", "state": self._doing})
+        self._send_frame({"type": "state", "state": self.doing})
 
     def _recorded(self, record: TurnMetrics) -> None:
         self._record = record
@@ -301,6 +315,6 @@ class SessionObserver:
                 pass
 
     def _is(self, doing: Doing) -> None:
-        if doing != self._doing:
-            self._doing = doing
+        if doing != self.doing:
+            self.doing = doing
             self.begin()

@@ -8,15 +8,17 @@ import json
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, assert_never
 
 from edgevox.agents.tool_loop import Agreement, Confirm
 from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import EngineChanged, Event, RingEnded, RingStarted, SpeechDropped
+from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject, ToolCall
-from edgevox.dialogue import Pipeline
+from edgevox.dialogue import Pipeline, VoiceLoop
+from edgevox.satellites.hub import SatelliteLink, Wake
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.websocket import protocol
@@ -49,6 +51,7 @@ class ClientSlot:
 
     name: str
     caller: str
+    satellite: str = ""
     is_lost: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def lost(self) -> None:
@@ -57,8 +60,11 @@ class ClientSlot:
         raise protocol.CloseConnection(protocol.CloseCode.REPLACED, "another client with the same token connected")
 
 
+_MOST_SATELLITES = 16
+
+
 class Clients:
-    """At most `most` slots; used in one event loop."""
+    """At most `most` slots, and as many again as a home has satellites; used in one event loop."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -66,30 +72,45 @@ class Clients:
         self._numbers = itertools.count(1)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len([place for place in self._places if not place.satellite])
 
     @contextmanager
-    def place(self, caller: str) -> Iterator[ClientSlot]:
+    def place(self, caller: str, satellite: str = "") -> Iterator[ClientSlot]:
         """Hold a slot during the block. Raises CloseConnection if none is free.
 
-        A client that reconnects after a network failure takes over its old slot.
+        A client that reconnects after a network failure takes over its old slot; a satellite does so by its name.
         """
-        if len(self._places) >= self.most:
-            own = next((old for old in self._places if old.caller == caller and not old.is_lost.is_set()), None)
-            if own is None:
-                raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, f"all {len(self._places)} slots are in use")
-            own.is_lost.set()
-        place = ClientSlot(f"c{next(self._numbers)}", caller)
+        if satellite:
+            self._replace_satellite(caller, satellite)
+        elif len(self) >= self.most:
+            held = (old for old in self._places if not old.satellite and not old.is_lost.is_set())
+            own = next((old for old in held if old.caller == caller), None)
+            self._replace(own, f"all {len(self)} slots are in use")
+        place = ClientSlot(f"c{next(self._numbers)}", caller, satellite)
         self._places.append(place)
         try:
             yield place
         finally:
             self._places.remove(place)
 
+    def _replace_satellite(self, caller: str, satellite: str) -> None:
+        held = [old for old in self._places if old.satellite and not old.is_lost.is_set()]
+        if same := next((old for old in held if old.satellite == satellite), None):
+            self._replace(same if same.caller == caller else None, f"{satellite} is a satellite with another token")
+        elif len(held) >= _MOST_SATELLITES:
+            self._replace(None, f"{len(held)} satellites are connected")
+
+    def _replace(self, old: ClientSlot | None, problem: str) -> None:
+        if old is None:
+            raise protocol.CloseConnection(protocol.CloseCode.NO_PLACE, problem)
+        old.is_lost.set()
+
 
 Incoming: TypeAlias = AsyncGenerator[str | bytes, None]
 
 BURST_S = 5.0
+AWAY_S = 5.0
+"""A satellite that was gone for as long says that it is back."""
 # The client's clock may run faster.
 _SOUND_PER_S = 1.05
 _TEXTS_PER_S, _TEXTS_AT_ONCE = 50, 200
@@ -111,12 +132,15 @@ class ClientSession:
         place: ClientSlot,
         hello: protocol.Hello,
     ) -> None:
+        caller = replace(caller, room=hello.room, satellite=hello.satellite)
         self._assistant = assistant
         self._factory = factory
         self._queues = queues
         self._caller = caller
         self._place = place
         self._hello = hello
+        self._is_refused = False
+        """Whether another satellite answers the wake word: what follows it is dropped."""
         self._may_confirm = caller.may(CONFIRM)
         self._outbox = Outbox()
         self._audio_source = WebSocketAudioSource(hello.rate_hz, longest_pause_s=factory.longest_pause_s)
@@ -134,6 +158,8 @@ class ClientSession:
             duplex=lambda: "half" if hello.hears_itself else "device",
             room=hello.room,
         )
+        self._link: SatelliteLink | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         self._requests: asyncio.Queue[str | ToolCall] = asyncio.Queue(_MOST_WAITING)
         self._sound = TokenBucket(per_s=_SOUND_PER_S, burst=BURST_S)
         self._texts = TokenBucket(per_s=_TEXTS_PER_S, burst=_TEXTS_AT_ONCE)
@@ -149,6 +175,9 @@ class ClientSession:
                 self._outbox.send_frame(self._greeting())
                 self._observer.begin()
                 self._send_rings(loop.pipeline)
+                if self._hello.satellite:
+                    self._link = self._satellite_link(loop)
+                    during.enter_context(self._assistant.satellites.connected(self._link))
                 try:
                     await until_first(
                         self._read(incoming, loop.pipeline),
@@ -156,8 +185,10 @@ class ClientSession:
                         loop.run() if self._factory.listens else stay_warm(loop.pipeline),
                         self._answer_requests(loop.pipeline),
                         self._place.lost(),
+                        self._greet_again(),
                     )
                 finally:
+                    await cancel_tasks(*self._tasks)
                     # The speaker is gone: release the engine queues.
                     self._queues.on_event(SpeechDropped(reason="gone"))
 
@@ -179,6 +210,32 @@ class ClientSession:
                 "text_chars": protocol.TEXT_CHARS,
             },
         }
+
+    # --- satellites
+
+    def _satellite_link(self, loop: VoiceLoop) -> SatelliteLink:
+        def mute(is_muted: bool) -> None:
+            self._outbox.send_frame({"type": "mute", "is_muted": is_muted})
+
+        return SatelliteLink(
+            self._hello.satellite, self._hello.room, "edgevox", loop, mute, state=lambda: self._observer.doing
+        )
+
+    async def _greet_again(self) -> None:
+        """Tell the room that a satellite is back after a while without a connection."""
+        if self._link is not None and self._hello.away_s >= AWAY_S:
+            phrases = all_phrases()
+            own = phrases.get(self._link.loop.pipeline.own_language, phrases[ENGLISH])
+            await self._assistant.satellites.say(own.back, self._link.name)
+        await asyncio.Event().wait()
+
+    async def _contest(self, link: SatelliteLink, wake: Wake) -> None:
+        is_granted = await self._assistant.satellites.wins(link, wake)
+        self._is_refused = not is_granted
+        if self._is_refused:
+            self._audio_source.clear()
+            link.loop.drop_speech()
+        self._outbox.send_frame({"type": "wake", "granted": is_granted})
 
     def _publish(self, event: Event) -> None:
         self._observer(event)
@@ -210,6 +267,8 @@ class ClientSession:
     def _take_audio(self, pcm: bytes) -> None:
         if not self._factory.listens:
             raise protocol.invalid_frame("this server has no STT: it was started without audio")
+        if self._is_refused:
+            return
         if not self._sound.take(self._audio_source.feed(pcm)):
             raise flooded("sound")
 
@@ -234,6 +293,11 @@ class ClientSession:
                 self._loudspeaker.note_played(passage, samples)
             case protocol.AudioEnd():
                 self._audio_source.end_speech()
+            case protocol.WakeWordHeard(score=score, level_db=level_db):
+                if self._link is None:
+                    raise protocol.invalid_frame("only a satellite hears a wake word")
+                self._is_refused = False
+                self._spawn(self._contest(self._link, Wake(score, level_db)))
             case protocol.Ping(id=number):
                 self._outbox.send_frame({"type": "pong", "id": number})
             case _:
@@ -276,6 +340,11 @@ class ClientSession:
                     await pipeline.answer(request, Turn())
             except EdgevoxError:
                 continue  # the `done` frame reported the error
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _complain(self, code: str, message: str) -> None:
         self._outbox.send_frame({"type": "error", "code": code, "message": message})

@@ -24,15 +24,17 @@ from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Bus
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
-from edgevox.core.turn import CancelFlag
+from edgevox.core.turn import LOCAL, CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
 from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
+from edgevox.satellites.hub import SatelliteHub
 from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.listener import http_listener
 from edgevox.server.http.tokens import Tokens
 from edgevox.testing import ScriptedModel, ToneSynthesizer
+from edgevox.tools.executor import current_call
 from edgevox.tools.policy import Caller
 from tests.dialogue.sounds import silent, voiced
 
@@ -93,6 +95,11 @@ class Lobby:
     toolbox: Toolbox | None
     model: ScriptedModel
     records: list[TurnMetrics]
+    assistant: Assistant
+
+    @property
+    def hub(self) -> SatelliteHub:
+        return self.assistant.satellites
 
     def state(self, entity_id: str) -> str:
         assert self.toolbox is not None
@@ -125,7 +132,13 @@ async def lobby(
     """
     settings = settings or Settings()
     preset = resolve_preset("home").model_copy(update={"tool_call_parsers": ("hermes",), "tool_choice_policy": "auto"})
-    toolbox = await asyncio.to_thread(Toolbox, settings, folders) if has_tools else None
+    hub = SatelliteHub()
+
+    def announce(message: str) -> int:
+        call = current_call()
+        return hub.announce(message, call.caller if call else LOCAL)
+
+    toolbox = await asyncio.to_thread(Toolbox, settings, folders, announce_there=announce) if has_tools else None
     if toolbox:
         await toolbox.start()
     home_context = HomeContext(settings, preset, toolbox)
@@ -147,6 +160,7 @@ async def lobby(
         keep=records.append,
         confirmation=opened.confirmation,
         session_factory=opened.session_factory(bus),
+        satellites=hub,
         dashboard=DashboardData(
             settings,
             folders,
@@ -159,7 +173,7 @@ async def lobby(
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with http_listener(app, "127.0.0.1", port) as url:
-            yield Lobby(url, opened, bus, toolbox, model, records)
+            yield Lobby(url, opened, bus, toolbox, model, records, assistant)
     finally:
         if toolbox:
             await toolbox.stop()

@@ -1,0 +1,145 @@
+"""Four satellites on one machine: `python -m benchmarks.four_satellites`.
+
+The real server with its real engines and four satellites over the voice socket, each in a room. A command is spoken to
+one of them, then to two at once: the time from the last sample of the command to the first sample of the answer, which
+includes the pause that ends an utterance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.hardware import describe
+from benchmarks.speech_test_set import say_by_espeak
+from edgevox.app.http_server import run_server_only
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.config import load_settings
+from edgevox.core.files import Folders, user_folders
+from edgevox.core.types import SAMPLE_RATE_HZ, to_pcm16
+from edgevox.models import open_store
+from edgevox.server.http.tokens import Tokens, add_token, token_file
+
+ROOMS = ("Kitchen", "Bedroom", "Office", "Living room")
+COMMANDS = ("turn on the light", "turn off the light", "turn on the lights", "what time is it")
+ONE_S, TWO_S = 1.0, 2.0
+_CHUNK_S = 0.04
+_ANSWER_S = 60.0
+_SILENCE_S = 2.5
+
+
+@dataclass
+class Speaker:
+    """A satellite and what is said to it."""
+
+    socket: ClientConnection
+
+    async def ask(self, speech: bytes) -> float:
+        """Speak in real time; returns seconds from the last sample of the command to the first of the answer."""
+        await self.socket.send(json.dumps({"type": "wake", "score": 0.95, "level_db": 30.0}))
+        answered = asyncio.create_task(self._answer())
+        size = round(_CHUNK_S * SAMPLE_RATE_HZ) * 2
+        began_s = time.monotonic()
+        silence = bytes(round(_SILENCE_S * SAMPLE_RATE_HZ) * 2)
+        for number, start in enumerate(range(0, len(speech) + len(silence), size), 1):
+            await self.socket.send((speech + silence)[start : start + size])
+            await asyncio.sleep(began_s + number * _CHUNK_S - time.monotonic())
+        ended_s = began_s + len(speech) / 2 / SAMPLE_RATE_HZ
+        return (await asyncio.wait_for(answered, _ANSWER_S)) - ended_s
+
+    async def _answer(self) -> float:
+        """Play at once; returns when the first sample came, after the end of the turn."""
+        first_s, passage, samples = 0.0, 0, 0
+        while True:
+            frame = await self.socket.recv()
+            if isinstance(frame, bytes):
+                first_s = first_s or time.monotonic()
+                samples += len(frame) // 2
+                await self.socket.send(json.dumps({"type": "played", "passage": passage, "samples": samples}))
+                continue
+            event = json.loads(frame)
+            if event["type"] == "audio_begin":
+                passage, samples = event["passage"], 0
+            elif event["type"] == "done":
+                if event["outcome"] != "answered":
+                    raise RuntimeError(f"the turn was {event['outcome']}: {event['error']}")
+                return first_s
+
+
+async def measure(folders: Folders, times: int) -> dict[str, Any]:
+    store = open_store(folders)
+    flags = {"server.port": 0}
+    runtime = AssistantRuntime(load_settings(folders, environ={}, flags=flags), folders, store, ["llm", "stt", "tts"])
+    store.ensure(runtime.models.needed())
+    runtime.models.prepare(print)
+    Tokens.open(folders)
+    token = add_token(token_file(folders), "satellites", ("voice", "read", "act"))
+    speech = [to_pcm16(_trimmed(say_by_espeak("en-us", 150, command).samples)) for command in COMMANDS]
+    async with AsyncExitStack() as running:
+        await running.enter_async_context(runtime)
+        url = await running.enter_async_context(run_server_only(runtime, Console(stderr=True)))
+        speakers = []
+        for room in ROOMS:
+            socket = await running.enter_async_context(connect(f"{url.replace('http', 'ws')}/v1/voice"))
+            name = room.replace(" ", "-")
+            hello = {"type": "hello", "version": 1, "token": token, "satellite": name, "room": room}
+            await socket.send(json.dumps(hello))
+            speakers.append(Speaker(socket))
+        await speakers[0].ask(speech[0])  # everything is loaded once
+        one = [await speakers[n % 4].ask(speech[n % 4]) for n in range(times)]
+        # The second speaks to another satellite while the first is answered: within a second only one would be heard.
+        two: list[float] = []
+        for n in range(times):
+            pair = (speakers[n % 4].ask(speech[n % 4]), _later(speakers[(n + 2) % 4], speech[(n + 1) % 4]))
+            two += await asyncio.gather(*pair)
+    return {
+        "turns": times,
+        "one_speaker_median_s": round(statistics.median(one), 2),
+        "one_speaker_most_s": round(max(one), 2),
+        "two_speakers_median_s": round(statistics.median(two), 2),
+        "two_speakers_most_s": round(max(two), 2),
+    }
+
+
+async def _later(speaker: Speaker, speech: bytes) -> float:
+    await asyncio.sleep(1.4)
+    return await speaker.ask(speech)
+
+
+def _trimmed(samples: np.typing.NDArray[np.float32]) -> np.typing.NDArray[np.float32]:
+    """Without the silence at the end."""
+    loud = np.flatnonzero(np.abs(samples) > 0.02)
+    return samples[: loud[-1] + 1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="First audio with four satellites.")
+    parser.add_argument("--times", type=int, default=12)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
+        bars = {"one_speaker_bar_s": ONE_S, "two_speakers_bar_s": TWO_S}
+        result = {"hardware": describe(), **bars, **asyncio.run(measure(folders, args.times))}
+    print(json.dumps(result, indent=2))
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    if result["one_speaker_median_s"] > ONE_S or result["two_speakers_median_s"] > TWO_S:
+        sys.exit("above a bar")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""The satellites of one server: which are connected, which one answers a wake word, and which are muted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from edgevox.core.errors import EdgevoxError, StateError
+from edgevox.core.events import DueAlarm
+from edgevox.core.state_file import StateFile
+from edgevox.core.turn import LOCAL, Caller, CancelFlag
+from edgevox.core.types import JsonObject
+from edgevox.dialogue import Pipeline, VoiceLoop
+from edgevox.dialogue.speech_output import SpeechOutput
+
+_log = logging.getLogger(__name__)
+
+SatelliteKind: TypeAlias = Literal["edgevox", "wyoming", "esphome"]
+MUTED_FILE = "satellites.json"
+WAKE_WINDOW_S = 0.3
+"""How long the first satellite that hears the wake word waits for others that hear it too."""
+LATE_S = 1.0
+"""How long after that another one stays silent: its report was delayed."""
+# A tie-breaker: at the moment of the detection the probability has just passed the threshold, near or far.
+_SCORE_DB = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """How well a satellite has heard the wake word: mean probability of the model, and level above the room's noise."""
+
+    score: float
+    level_db: float
+
+    @property
+    def quality_db(self) -> float:
+        return self.level_db + _SCORE_DB * self.score
+
+
+@dataclass(eq=False)
+class SatelliteLink:
+    """A connected satellite. `mute` closes or opens its microphone."""
+
+    name: str
+    room: str
+    kind: SatelliteKind
+    loop: VoiceLoop
+    mute: Callable[[bool], None] = lambda _is_muted: None
+    state: Callable[[], str] = lambda: "listening"
+    since_s: float = field(default_factory=time.time)
+
+    @property
+    def speech_output(self) -> SpeechOutput | None:
+        return self.loop.pipeline.speech_output
+
+
+class _Muted(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    names: list[str] = Field(default_factory=list)
+
+
+@dataclass(eq=False)
+class _Contest:
+    """Satellites that heard the same wake word, until `over`."""
+
+    wakes: list[tuple[SatelliteLink, Wake]] = field(default_factory=list)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def winner(self) -> SatelliteLink:
+        return max(self.wakes, key=lambda one: one[1].quality_db)[0]
+
+
+class SatelliteHub:
+    """Used in one event loop. `path` keeps the names of muted satellites, so that a restart unmutes none."""
+
+    def __init__(self, path: Path | None = None, *, window_s: float = WAKE_WINDOW_S) -> None:
+        self._file = StateFile(path, _Muted)
+        self._links: dict[str, SatelliteLink] = {}
+        self._contest: _Contest | None = None
+        self._window_s = window_s
+        self._answering: tuple[SatelliteLink, float] | None = None
+        """The last one that was to answer, and until when no other is."""
+        self.local: Callable[[], Pipeline | None] = lambda: None
+        """The pipeline of this machine's own microphone and loudspeaker."""
+        self._speaking: set[asyncio.Task[bool]] = set()
+        self.configured: Callable[[], dict[str, JsonObject]] = dict
+        """The satellites that the server connects to, by name, with their room, kind and problem."""
+
+    @property
+    def links(self) -> tuple[SatelliteLink, ...]:
+        return tuple(self._links.values())
+
+    def find(self, name: str) -> SatelliteLink | None:
+        return self._links.get(name)
+
+    @contextmanager
+    def connected(self, link: SatelliteLink) -> Iterator[None]:
+        """List the satellite during the block; a later connection of the same name replaces it."""
+        self._links[link.name] = link
+        _log.info("satellite %s is connected (%s)", link.name, link.room or "no room")
+        if self.is_muted(link.name):
+            _mute(link, is_muted=True)
+        try:
+            yield
+        finally:
+            if self._links.get(link.name) is link:
+                del self._links[link.name]
+                _log.info("satellite %s is disconnected", link.name)
+
+    # --- muting
+
+    def is_muted(self, name: str) -> bool:
+        try:
+            return name in self._file.read().names
+        except StateError as error:
+            _log.warning("%s", error.message)
+            return False
+
+    def mute(self, name: str, *, is_muted: bool) -> None:
+        """Mute or unmute a satellite, connected or not. Raises StateError."""
+        with self._file.changing() as content:
+            content.names = sorted({*content.names, name} if is_muted else {*content.names} - {name})
+        if link := self._links.get(name):
+            _mute(link, is_muted=is_muted)
+
+    def report(self) -> list[JsonObject]:
+        """All satellites that are known, as `GET /v1/satellites` shows them."""
+        known = self.configured()
+        names = sorted({*known, *self._links, *self._muted_names()})
+        return [self._entry(name, known.get(name, {})) for name in names]
+
+    def _muted_names(self) -> list[str]:
+        try:
+            return self._file.read().names
+        except StateError:
+            return []
+
+    def _entry(self, name: str, known: JsonObject) -> JsonObject:
+        link = self._links.get(name)
+        return {
+            "name": name,
+            "room": link.room if link else known.get("room", ""),
+            "kind": link.kind if link else known.get("kind", "edgevox"),
+            "is_connected": link is not None,
+            "is_muted": self.is_muted(name),
+            "state": link.state() if link else None,
+            "connected_s": round(time.time() - link.since_s) if link else None,
+            "problem": None if link else known.get("problem"),
+        }
+
+    # --- who answers
+
+    async def wins(self, link: SatelliteLink, wake: Wake) -> bool:
+        """Whether this satellite answers the wake word that it has just heard: the one that heard it best.
+
+        Takes at most the window, and no time where it is the only one that could have heard it.
+        """
+        others = [other for other in self.links if other is not link and not self.is_muted(other.name)]
+        contest = self._contest
+        if contest is None:
+            if self._answering and self._answering[0] is not link and time.monotonic() < self._answering[1]:
+                return False
+            if not others:
+                return True
+            contest = self._contest = _Contest()
+            asyncio.get_running_loop().call_later(self._window_s, self._decide, contest)
+        contest.wakes.append((link, wake))
+        if {*others, link} <= {one for one, _ in contest.wakes}:
+            self._decide(contest)  # no other can come
+        await contest.over.wait()
+        return contest.winner is link
+
+    def _decide(self, contest: _Contest) -> None:
+        if not contest.over.is_set():
+            contest.over.set()
+            self._contest = None
+            self._answering = contest.winner, time.monotonic() + LATE_S
+
+    # --- speaking
+
+    def is_spoken_to(self) -> bool:
+        return any(link.loop.is_in_speech for link in self.links)
+
+    def announce(self, text: str, caller: Caller) -> int:
+        """Speak everywhere, also on this machine's loudspeaker, but not where the caller is.
+
+        Returns at once with the number of places.
+        """
+        links = [link for link in self.links if link.name != caller.satellite and link.speech_output is not None]
+        work = [_say(link.name, link.loop.pipeline, text) for link in links]
+        local = self.local()
+        if caller != LOCAL and local is not None and local.speech_output is not None:
+            work.append(_say("this machine", local, text))
+        for one in work:
+            task = asyncio.create_task(one)
+            self._speaking.add(task)
+            task.add_done_callback(self._speaking.discard)
+        return len(work)
+
+    async def say(self, text: str, *names: str) -> int:
+        """Speak on these satellites, or on all; returns the number of those that have played it."""
+        links = [link for link in self.links if not names or link.name in names]
+        return sum(await asyncio.gather(*(_say(link.name, link.loop.pipeline, text) for link in links)))
+
+
+def _mute(link: SatelliteLink, *, is_muted: bool) -> None:
+    if is_muted:
+        link.loop.drop_speech()
+        link.loop.wake_state.mute()
+    else:
+        link.loop.wake_state.unmute()
+    link.mute(is_muted)
+
+
+async def _say(name: str, pipeline: Pipeline, text: str) -> bool:
+    if (output := pipeline.speech_output) is None:
+        return False
+    try:
+        return await output.interject((await output.sound_of(text, pipeline.own_language),), CancelFlag())
+    except EdgevoxError as error:
+        _log.warning("%s said nothing: %s", name, error.message)
+        return False
+
+
+class SatelliteRings:
+    """Alarms ring on the satellite on which they were set, else on this machine, else everywhere."""
+
+    def __init__(self, hub: SatelliteHub, local: Pipeline) -> None:
+        self._hub = hub
+        self._local = local
+
+    def outputs(self, due: DueAlarm) -> Mapping[str, SpeechOutput]:
+        link = self._hub.find(due.satellite)
+        if link is not None and link.speech_output is not None:
+            return {link.name: link.speech_output}
+        if self._local.speech_output is not None:
+            return {"": self._local.speech_output}
+        return {link.name: link.speech_output for link in self._hub.links if link.speech_output is not None}
+
+    def pipeline(self, due: DueAlarm) -> Pipeline:
+        link = self._hub.find(due.satellite)
+        return link.loop.pipeline if link else self._local

@@ -1,0 +1,146 @@
+"""The device side of ESPHome's native API, from the protobuf messages and packets of aioesphomeapi."""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aioesphomeapi import api_pb2 as _api_pb2
+from aioesphomeapi._frame_helper.packets import make_plain_text_packets
+from aioesphomeapi.core import MESSAGE_TYPE_TO_PROTO
+from aioesphomeapi.model import VoiceAssistantEventType, VoiceAssistantFeature
+from google.protobuf.message import Message
+
+# Its classes are made when it is imported.
+api_pb2: Any = _api_pb2
+_NUMBERS = {kind: number for number, kind in MESSAGE_TYPE_TO_PROTO.items()}
+MEDIA_PLAYER = (
+    VoiceAssistantFeature.VOICE_ASSISTANT
+    | VoiceAssistantFeature.API_AUDIO
+    | VoiceAssistantFeature.ANNOUNCE
+    | VoiceAssistantFeature.START_CONVERSATION
+)
+SPEAKER = VoiceAssistantFeature.VOICE_ASSISTANT | VoiceAssistantFeature.API_AUDIO | VoiceAssistantFeature.SPEAKER
+_PIECE_BYTES = 1_024
+
+
+class EspHomeDevice(asyncio.Protocol):
+    """A voice assistant that fetches the URL of a reply and says that it was played."""
+
+    def __init__(self, features: VoiceAssistantFeature) -> None:
+        self._features = features
+        self._transport: asyncio.Transport | None = None
+        self._buffer = b""
+        self.events: list[tuple[VoiceAssistantEventType, dict[str, str]]] = []
+        self.is_subscribed = False
+        self.played = b""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def kinds(self) -> list[str]:
+        return [kind.name.removeprefix("VOICE_ASSISTANT_") for kind, _ in self.events]
+
+    # --- what a person does
+
+    def wake(self) -> None:
+        self._send(api_pb2.VoiceAssistantRequest(start=True, conversation_id="", flags=0, wake_word_phrase="okay nabu"))
+
+    def speak(self, pcm: bytes) -> None:
+        for start in range(0, len(pcm), _PIECE_BYTES):
+            self._send(api_pb2.VoiceAssistantAudio(data=pcm[start : start + _PIECE_BYTES]))
+
+    def unplug(self) -> None:
+        assert self._transport is not None
+        self._transport.abort()
+
+    # --- the protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self.is_subscribed = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_subscribed = False
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while (packet := self._packet()) is not None:
+            self._handle(packet)
+
+    def _packet(self) -> Any:
+        position = 0
+        numbers: list[int] = []
+        while len(numbers) < 3:
+            number = shift = 0
+            while True:
+                if position >= len(self._buffer):
+                    return None
+                byte = self._buffer[position]
+                position += 1
+                number |= (byte & 0x7F) << shift
+                shift += 7
+                if not byte & 0x80:
+                    break
+            numbers.append(number)
+        _zero, length, kind = numbers
+        if len(self._buffer) < position + length:
+            return None
+        content, self._buffer = self._buffer[position : position + length], self._buffer[position + length :]
+        message: Message = MESSAGE_TYPE_TO_PROTO[kind].FromString(content)
+        return message
+
+    def _handle(self, message: Any) -> None:
+        match type(message).__name__:
+            case "HelloRequest":
+                self._send(api_pb2.HelloResponse(api_version_major=1, api_version_minor=10, name="device"))
+            case "AuthenticationRequest":
+                self._send(api_pb2.AuthenticationResponse())
+            case "PingRequest":
+                self._send(api_pb2.PingResponse())
+            case "DisconnectRequest":
+                self._send(api_pb2.DisconnectResponse())
+            case "DeviceInfoRequest":
+                self._send(api_pb2.DeviceInfoResponse(name="device", voice_assistant_feature_flags=self._features))
+            case "SubscribeVoiceAssistantRequest":
+                self.is_subscribed = message.subscribe
+            case "VoiceAssistantEventResponse":
+                data = {one.name: one.value for one in message.data}
+                self.events.append((VoiceAssistantEventType(message.event_type), data))
+                if url := data.get("url"):
+                    self._spawn_fetch(url)
+            case "VoiceAssistantAnnounceRequest":
+                self._spawn_fetch(message.media_id)
+            case "VoiceAssistantAudio":
+                self.played += message.data
+
+    def _spawn_fetch(self, url: str) -> None:
+        task = asyncio.create_task(self._fetch(url))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _fetch(self, url: str) -> None:
+        self.played += await asyncio.to_thread(lambda: urllib.request.urlopen(url, timeout=20).read())
+        self._send(api_pb2.VoiceAssistantAnnounceFinished(success=True))
+
+    def _send(self, message: Message) -> None:
+        assert self._transport is not None
+        self._transport.writelines(make_plain_text_packets([(_NUMBERS[type(message)], message.SerializeToString())]))
+
+
+@asynccontextmanager
+async def esphome_device(
+    features: VoiceAssistantFeature = MEDIA_PLAYER,
+) -> AsyncIterator[tuple[str, Callable[[], EspHomeDevice]]]:
+    """The address of a device, and its last connection."""
+    connections: list[EspHomeDevice] = []
+
+    def connection() -> EspHomeDevice:
+        connections.append(EspHomeDevice(features))
+        return connections[-1]
+
+    server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", lambda: connections[-1]

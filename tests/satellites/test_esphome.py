@@ -1,0 +1,95 @@
+"""ESPHome voice assistants: aioesphomeapi's client against the device side of the same library's protocol."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from aioesphomeapi.model import VoiceAssistantFeature
+
+from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.files import Folders
+from edgevox.core.types import to_pcm16
+from edgevox.satellites.connector import probe
+from edgevox.satellites.store import DeviceEntry
+from tests.dialogue.sounds import silent, voiced
+from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, esphome_device
+from tests.satellites.test_wyoming import connector
+from tests.server.websocket.harness import lobby, until
+
+SPEECH = to_pcm16(np.concatenate((voiced(0.8, 16_000), silent(3.0, 16_000))))
+LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
+
+
+async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> None:
+    async with (
+        esphome_device() as (address, device),
+        lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
+        connector(server, folders) as file,
+    ):
+        file.add("voice", DeviceEntry(esphome=address, room="Bedroom"))
+        await until(lambda: server.hub.find("voice") is not None and device().is_subscribed)
+        device().wake()
+        device().speak(SPEECH)
+        await until(lambda: "RUN_END" in device().kinds())
+        assert [one.outcome for one in server.records] == ["answered"]
+        heard = ["STT_START", "STT_VAD_START", "STT_VAD_END", "STT_END"]
+        order = ["RUN_START", *heard, "TTS_END", "INTENT_END", "RUN_END"]
+        assert [kind for kind in device().kinds() if kind in order] == order
+        assert device().played.startswith(b"RIFF")
+        assert len(device().played) > 1_000
+        assert server.toolbox is not None
+        house = server.toolbox.home.house()
+        bedroom = next(area.id for area in house.areas if area.name == "Bedroom")
+        lights = [one for one in house.entities if one.domain == "light" and one.area == bedroom]
+        assert {one.state for one in lights} == {"on"}
+        # An announcement comes outside a run.
+        before = len(device().played)
+        assert await server.hub.say("Dinner is ready.") == 1
+        assert len(device().played) > before
+
+
+async def test_a_device_with_a_plain_speaker_gets_pcm(folders: Folders) -> None:
+    async with (
+        esphome_device(SPEAKER) as (address, device),
+        lobby(folders, ["Yes."], has_tools=False) as server,
+        connector(server, folders) as file,
+    ):
+        file.add("atom", DeviceEntry(esphome=address))
+        await until(lambda: server.hub.find("atom") is not None and device().is_subscribed)
+        device().wake()
+        device().speak(SPEECH)
+        await until(lambda: "RUN_END" in device().kinds())
+        assert {"TTS_STREAM_START", "TTS_STREAM_END"} <= set(device().kinds())
+        assert len(device().played) > 1_000
+
+
+async def test_a_device_that_is_unplugged_in_the_middle_of_a_turn_comes_back(folders: Folders) -> None:
+    async with (
+        esphome_device() as (address, device),
+        lobby(folders, ["Yes.", "Yes."], has_tools=False) as server,
+        connector(server, folders) as file,
+    ):
+        file.add("voice", DeviceEntry(esphome=address))
+        await until(lambda: server.hub.find("voice") is not None and device().is_subscribed)
+        first = device()
+        first.wake()
+        first.speak(SPEECH)
+        await until(lambda: "STT_END" in first.kinds())
+        first.unplug()
+        await until(lambda: len(server.records) == 1)
+        await until(lambda: device() is not first and device().is_subscribed)
+        device().wake()
+        device().speak(SPEECH)
+        await until(lambda: len(server.records) == 2)
+        assert server.records[1].outcome == "answered"
+
+
+async def test_what_is_no_voice_assistant_is_said(folders: Folders) -> None:
+    async with esphome_device(VoiceAssistantFeature(0)) as (address, _device):
+        with pytest.raises(DeviceUnavailable, match="no voice assistant"):
+            await probe(DeviceEntry(esphome=address))
+    async with esphome_device(MEDIA_PLAYER) as (address, _device):
+        assert "ESPHome voice assistant" in await probe(DeviceEntry(esphome=address))
+        wrong_key = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="
+        with pytest.raises(DeviceUnavailable):
+            await probe(DeviceEntry(esphome=address, key=wrong_key))

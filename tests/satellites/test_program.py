@@ -1,0 +1,117 @@
+"""EdgeVox as a satellite, against the real server with scripted engines."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import AsyncExitStack
+
+import pytest
+
+from edgevox.core.errors import ConfigError
+from edgevox.core.files import Folders
+from edgevox.satellites.connection import ServerAddress
+from tests.satellites.harness import satellite
+from tests.server.websocket.harness import BOUND_S, OWNER, TALKER, lobby, until
+
+LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
+
+
+async def test_a_command_after_the_wake_word_means_the_room_of_the_satellite(folders: Folders) -> None:
+    async with (
+        lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
+        satellite(server.url, room="Bedroom") as device,
+    ):
+        await device.connected()
+        before = {one.id: one.state for one in server.toolbox.home.house().entities} if server.toolbox else {}
+        device.command()
+        await until(lambda: [one.outcome for one in server.records] == ["answered"])
+        assert server.toolbox is not None
+        house = server.toolbox.home.house()
+        changed = {one.id for one in house.entities if one.state != before[one.id]}
+        bedroom = next(area.id for area in house.areas if area.name == "Bedroom")
+        assert changed
+        assert {one.area for one in house.entities if one.id in changed} == {bedroom}
+        await until(lambda: bool(device.sound.played_s))
+        assert device.sound.played_s[-1] > 0
+
+
+async def test_nothing_is_sent_before_the_wake_word(folders: Folders) -> None:
+    async with lobby(folders, ["Yes."], has_tools=False) as server, satellite(server.url) as device:
+        await device.connected()
+        device.command(after_call=False)
+        device.command()
+        await until(lambda: len(server.records) == 1)
+        assert device.doing in ("busy", "listening", "asleep")
+        assert len(server.model.requests) == 1
+
+
+async def test_it_comes_back_after_the_server_was_away_and_says_so(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgevox.server.websocket.session.AWAY_S", 0.0)
+    async with AsyncExitStack() as running:
+        async with AsyncExitStack() as first:
+            server = await first.enter_async_context(lobby(folders, has_tools=False))
+            device = await running.enter_async_context(satellite(server.url))
+            await device.connected()
+            assert device.sound.played_s == []
+        await until(lambda: device.doing == "connecting")
+        port = int(server.url.rpartition(":")[2])
+        await running.enter_async_context(lobby(folders, has_tools=False, port=port))
+        await device.connected()
+        await until(lambda: len(device.sound.played_s) == 1)
+
+
+async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again(folders: Folders) -> None:
+    async with lobby(folders, ["Yes."], has_tools=False) as server:
+        hub = server.hub
+        async with satellite(server.url) as device:
+            await device.connected()
+            hub.mute("shelf", is_muted=True)
+            await until(lambda: device.sound.is_muted and device.doing == "muted")
+        await until(lambda: hub.find("shelf") is None)
+        async with satellite(server.url) as again:
+            await until(lambda: again.sound.is_muted)
+            hub.mute("shelf", is_muted=False)
+            await until(lambda: not again.sound.is_muted)
+            again.command()
+            await until(lambda: len(server.records) == 1)
+
+
+@pytest.mark.parametrize(
+    ("token", "says"), [("unknown-token-for-tests", "does not know the token"), (TALKER, "lacks the scope voice")]
+)
+async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders, token: str, says: str) -> None:
+    async with lobby(folders, has_tools=False) as server:
+        with pytest.raises(ConfigError, match=says):
+            async with asyncio.timeout(BOUND_S), satellite(server.url, token=token) as device:
+                await device.is_over.wait()
+
+
+async def test_a_server_that_is_not_there_is_tried_again(folders: Folders) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with satellite(f"http://127.0.0.1:{port}", token=OWNER) as device:
+        await until(lambda: any("cannot be reached" in detail for _, detail in device.told))
+        async with lobby(folders, has_tools=False, port=port):
+            await device.connected()
+
+
+@pytest.mark.parametrize(
+    ("written", "url"),
+    [
+        ("house.lan", "ws://house.lan:8790/v1/voice"),
+        ("http://house.lan:80", "ws://house.lan:80/v1/voice"),
+        ("https://house.lan", "wss://house.lan:443/v1/voice"),
+        ("ws://[::1]:8790/v1/voice", "ws://[::1]:8790/v1/voice"),
+    ],
+)
+def test_addresses(written: str, url: str) -> None:
+    assert ServerAddress.parse(written).url == url
+
+
+@pytest.mark.parametrize("written", ["ftp://house.lan", "http://", "http://house.lan/other", "house:port"])
+def test_what_is_no_address_is_refused(written: str) -> None:
+    with pytest.raises(ConfigError, match="no address"):
+        ServerAddress.parse(written)

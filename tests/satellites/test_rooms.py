@@ -1,0 +1,147 @@
+"""Several rooms on one assistant: where timers ring, announcements, histories, and which satellite answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from edgevox.core.events import DueAlarm
+from edgevox.core.files import Folders
+from edgevox.core.turn import background_task
+from edgevox.dialogue import AlarmPlayer, AlarmState
+from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
+from tests.satellites.harness import satellite
+from tests.server.websocket.harness import lobby, until
+
+
+def link(name: str) -> SatelliteLink:
+    loop = SimpleNamespace(pipeline=SimpleNamespace(speech_output=None), wake_state=None, is_in_speech=False)
+    return SatelliteLink(name, name, "edgevox", cast("object", loop))  # type: ignore[arg-type]
+
+
+async def wakes(hub: SatelliteHub, *heard: tuple[SatelliteLink, Wake, float]) -> list[bool]:
+    """Who answers; each satellite hears the word after a delay in seconds."""
+
+    async def hear(one: SatelliteLink, wake: Wake, after_s: float) -> bool:
+        await asyncio.sleep(after_s)
+        return await hub.wins(one, wake)
+
+    return list(await asyncio.gather(*(hear(*one) for one in heard)))
+
+
+async def test_the_satellite_that_hears_best_answers_and_the_other_stays_silent() -> None:
+    hub, near, far = SatelliteHub(), link("near"), link("far")
+    with hub.connected(near), hub.connected(far), hub.connected(link("third")):
+        assert await wakes(hub, (far, Wake(0.95, 12.0), 0.0), (near, Wake(0.99, 30.0), 0.1)) == [False, True]
+
+
+async def test_a_report_that_comes_late_does_not_answer_too() -> None:
+    hub, near, far = SatelliteHub(window_s=0.05), link("near"), link("far")
+    with hub.connected(near), hub.connected(far):
+        assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 30.0), 0.15)) == [True, False]
+
+
+async def test_a_single_satellite_answers_without_waiting() -> None:
+    hub, only, muted = SatelliteHub(window_s=60.0), link("only"), link("muted")
+    with hub.connected(only):
+        hub.mute("muted", is_muted=True)
+        async with asyncio.timeout(5.0):
+            assert await hub.wins(only, Wake(0.9, 1.0))
+    assert muted.name not in [one.name for one in hub.links]
+
+
+async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: Folders) -> None:
+    async with (
+        lobby(folders, ["Yes.", "No."], has_tools=False) as server,
+        satellite(server.url, "first") as first,
+        satellite(server.url, "second") as second,
+    ):
+        await first.connected()
+        await second.connected()
+        first.command()
+        second.command()
+        await until(lambda: len(server.records) == 1)
+        await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
+        assert len(server.records) == 1
+
+
+async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders: Folders) -> None:
+    set_timer = '<tool_call>\n{"name": "start_timer", "arguments": {"minutes": 10}}\n</tool_call>'
+    async with AsyncExitStack() as running:
+        server = await running.enter_async_context(
+            lobby(folders, [set_timer, "Done."], heard=["set a timer for ten minutes"])
+        )
+        shelf = await running.enter_async_context(satellite(server.url, "shelf", room="Bedroom"))
+        desk = await running.enter_async_context(satellite(server.url, "desk", room="Kitchen"))
+        await shelf.connected()
+        await desk.connected()
+        shelf.command()
+        await until(lambda: len(server.records) == 1)
+        assert server.toolbox is not None
+        timer = server.toolbox.timers.all()[0]
+        assert timer.satellite == "shelf"
+        local = server.lines.pipeline(server.bus.publish, None, None, None)
+        rings = SatelliteRings(server.hub, local)
+        due = DueAlarm(timer.id, "timer", "", time.time(), satellite="shelf")
+        assert list(rings.outputs(due)) == ["shelf"]
+        # A satellite that is gone: a server without a loudspeaker rings in all rooms.
+        assert set(rings.outputs(DueAlarm("x", "timer", "", 0.0, satellite="gone"))) == {"shelf", "desk"}
+        await until(lambda: {shelf.doing, desk.doing} <= {"asleep", "listening"})
+        before, silent = len(shelf.sound.played_s), len(desk.sound.played_s)
+        server.toolbox.timers.extend(timer, -600)
+        state = AlarmState(snooze_minutes=5)
+        player = AlarmPlayer(server.toolbox.agenda, local, state, server.bus.publish, for_s=60.0, places=rings)
+        async with player.running():
+            await until(lambda: len(shelf.sound.played_s) > before)
+        assert len(desk.sound.played_s) == silent
+
+
+async def test_tell_everyone_sounds_everywhere_but_where_it_was_asked(folders: Folders) -> None:
+    broadcast = '<tool_call>\n{"name": "broadcast", "arguments": {"message": "Dinner is ready"}}\n</tool_call>'
+    heard = ["tell everyone dinner is ready", "yes"]
+    async with (
+        lobby(folders, [broadcast, "Done."], heard=heard) as server,
+        satellite(server.url, "shelf") as shelf,
+        satellite(server.url, "desk") as desk,
+    ):
+        await shelf.connected()
+        await desk.connected()
+        shelf.command()
+        await until(lambda: shelf.doing == "busy")
+
+        async def answer() -> None:
+            while True:
+                await asyncio.sleep(0.2)
+                if any(dialog.listening for dialog in server.lines.confirmation()):
+                    shelf.command(after_call=False)
+
+        async with background_task(answer()):
+            await until(lambda: len(server.records) == 1)
+        assert server.records[0].calls
+        await until(lambda: len(desk.sound.played_s) == 1)
+
+
+async def test_the_satellites_of_a_room_share_its_history(folders: Folders) -> None:
+    async with lobby(folders, ["Yes."] * 3, has_tools=False, heard=["good morning"]) as server:
+        for number, (name, room) in enumerate((("shelf", "Bedroom"), ("desk", "Kitchen"), ("lamp", "Bedroom")), 1):
+            async with satellite(server.url, name, room=room) as device:
+                await device.connected()
+                device.command()
+                await until(lambda: len(server.records) == number)  # noqa: B023  (waited for in the same round)
+        asked = server.model.requests
+        said = [[message.content for message in one.messages if message.role == "assistant"] for one in asked]
+        assert said == [[], [], ["Yes."]]
+
+
+@pytest.mark.parametrize("room", ["Kitchen", ""])
+async def test_the_list_shows_rooms_and_mutes(folders: Folders, room: str) -> None:
+    async with lobby(folders, has_tools=False) as server, satellite(server.url, "shelf", room=room) as shelf:
+        await shelf.connected()
+        [entry] = server.hub.report()
+        assert (entry["name"], entry["room"], entry["kind"], entry["is_connected"]) == ("shelf", room, "edgevox", True)
+        assert entry["is_muted"] is False
