@@ -25,7 +25,7 @@ from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import Settings, user_presets
 from edgevox.config.editing import save_changes
-from edgevox.core.errors import ConfigError, StateError
+from edgevox.core.errors import ConfigError, ModelMissing, StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
@@ -38,6 +38,7 @@ from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
+from edgevox.speakers.people import People
 
 _log = logging.getLogger(__name__)
 
@@ -142,6 +143,12 @@ class AssistantRuntime:
         self._saved_settings = _SavedSettings(settings, folders)
 
     @cached_property
+    def speakers(self) -> dialogue.SpeakerRecognizer:
+        """Raises ConfigError for an invalid passphrase file."""
+        people = self.settings.people
+        return dialogue.SpeakerRecognizer(self.engines.speaker, People.of(self.folders, people), people)
+
+    @cached_property
     def voice_sessions(self) -> VoiceSessionManager:
         return VoiceSessionManager(
             self.settings,
@@ -151,6 +158,7 @@ class AssistantRuntime:
             conversation=self.conversation,
             transcriber=self.transcriber,
             voice=self.voice,
+            speakers=self.speakers,
             keep=self._saved_settings.save,
         )
 
@@ -323,6 +331,7 @@ class AssistantRuntime:
                 problem=lambda: self.record_problem,
             ),
             aliases=preset.aliases,
+            speakers=self.speakers,
         )
 
     def voice(self) -> dialogue.Synthesizer:
@@ -332,15 +341,19 @@ class AssistantRuntime:
     def transcriber(self) -> dialogue.Transcriber:
         """Return the transcriber with the configured language and entity names."""
         home = self.home_context
-        return dialogue.Transcriber(
+        transcriber = dialogue.Transcriber(
             self.engines.stt,
             language=self.engines.expected_language,
             names=home.names,
             correct=lambda text: correct_entity_names(text, home.all_names()),
         )
+        return dialogue.SpeakerTranscriber(transcriber, self.speakers)
 
     async def _open_state(self) -> None:
         """Open memory, tools and plugins while the engines start."""
+        if "stt" in self.engines and self.speakers.is_active:
+            with suppress(ModelMissing):  # each utterance warns: its speaker is a guest
+                await self.engines.speaker.start()
         loop = asyncio.get_running_loop()
 
         def memory_changed(problem: StateError | None) -> None:  # from any thread

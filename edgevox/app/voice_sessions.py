@@ -74,6 +74,7 @@ class VoiceSessionManager:
     conversation: Callable[[str], Conversation]
     transcriber: Callable[[], dialogue.Transcriber]
     voice: Callable[[], dialogue.Synthesizer]
+    speakers: dialogue.SpeakerRecognizer
     keep: Callable[[str, float], None] = lambda _name, _value: None
     """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
@@ -139,7 +140,7 @@ class VoiceSessionManager:
     ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
-        dialog = dialogue.ConfirmationDialog(publish)
+        dialog = dialogue.ConfirmationDialog(publish, may_confirm=self.speakers.may_confirm)
         agent = home_context.agent(
             model=self.engines.llm,
             conversation=conversation,
@@ -164,6 +165,8 @@ class VoiceSessionManager:
             warms_prefix=conversation is not None,
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
+            speakers=self.speakers,
+            caller=caller,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

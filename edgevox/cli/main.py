@@ -24,7 +24,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "start": ("setup", "run", "demo", "service", "serve", "open", "tokens", "doctor"),
     "control the running assistant": ("status", "top", "talk", "stop", "mute", "unmute", "reload"),
     "single requests": ("ask", "say", "transcribe"),
-    "configure": ("config", "presets", "models", "devices", "home", "tools", "plugins", "mcp", "completion"),
+    "configure": ("config", "presets", "models", "devices", "home", "people", "tools", "plugins", "mcp", "completion"),
     "past turns": ("history", "last", "stats", "forget"),
     "keep and remove": ("backup", "restore", "uninstall"),
     "evaluate and debug": ("eval", "wake", "parse", "grammar"),

@@ -87,13 +87,15 @@ class TranscriptionStarted(TurnEvent):
 class TranscriptReady(TurnEvent):
     """The recognised utterance; typed text arrives as a transcript too.
 
-    A speculative transcript has the `at_s` of its completion, which may be before the endpoint.
+    A speculative transcript has the `at_s` of its completion, which may be before the endpoint. `speaker` is the
+    enrolled person who spoke, "guest" for another voice, and "" if nobody is enrolled or the voice is unknown.
     """
 
     text: str
     language: str
     dropped: str | None = None
     confidence: float = 1.0
+    speaker: str = ""
 
 
 class ModelStarted(TurnEvent):

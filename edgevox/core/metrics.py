@@ -75,6 +75,8 @@ class TurnMetrics:
     stages: tuple[StageSpan, ...] = field(default=())
     calls: tuple[str, ...] = ()
     """What the tools did, in words."""
+    speaker: str = ""
+    """The enrolled person who spoke, or "guest"; "" without speaker recognition."""
 
     @property
     def timings_ms(self) -> dict[str, float]:
@@ -139,6 +141,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         instant_word=next((event.word for event in history if isinstance(event, events.InstantWordHeard)), ""),
         stages=tuple(_spans(history, started.at_s)),
         calls=tuple(event.summary for event in history if isinstance(event, events.ToolFinished) and event.summary),
+        speaker=next((event.speaker for event in history if isinstance(event, events.TranscriptReady)), ""),
     )
 
 

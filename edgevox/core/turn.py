@@ -118,12 +118,14 @@ class Caller:
 
     A scope may end in `.*` for every scope below it; `*` alone is every scope. `has_token` if the scopes are those of
     a token with that name, which can be revoked, and `is_scheduled` for a command that the caller set for later.
+    `person` is the speaker that a voice was recognised as, "" if none was.
     """
 
     name: str
     scopes: frozenset[str] = frozenset()
     has_token: bool = False
     is_scheduled: bool = False
+    person: str = ""
 
     def may(self, scope: str) -> bool:
         if EVERYTHING in self.scopes or scope in self.scopes:

@@ -14,6 +14,7 @@ from edgevox.dialogue.earcons import Earcons
 from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
+from edgevox.dialogue.speaker_recognition import SpeakerRecognizer, SpeakerTranscriber
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber, WakePhrase, WakePhraseFilter
 
@@ -28,6 +29,8 @@ __all__ = [
     "Loudspeaker",
     "Pipeline",
     "ReplyLanguages",
+    "SpeakerRecognizer",
+    "SpeakerTranscriber",
     "Synthesizer",
     "Transcriber",
     "VoiceLoop",

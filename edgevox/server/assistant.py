@@ -23,6 +23,7 @@ from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
+from edgevox.dialogue.speaker_recognition import SpeakerRecognizer
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
@@ -155,6 +156,7 @@ class Assistant:
     voice_name: str = ""
     voice_language: str = ENGLISH
     embedder: Embedder | None = None
+    speakers: SpeakerRecognizer | None = None
     resumes: bool = True
     home_only: bool = False
     states: Callable[[], Mapping[str, str]] = dict
