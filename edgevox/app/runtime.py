@@ -14,6 +14,7 @@ from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.app.engines import EngineHealth, Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.app.model_selection import ModelSelection
@@ -143,10 +144,10 @@ class AssistantRuntime:
         self._saved_settings = _SavedSettings(settings, folders)
 
     @cached_property
-    def speakers(self) -> dialogue.SpeakerRecognizer:
+    def speakers(self) -> SpeakerRecognizer:
         """Raises ConfigError for an invalid passphrase file."""
         people = self.settings.people
-        return dialogue.SpeakerRecognizer(self.engines.speaker, People.of(self.folders, people), people)
+        return SpeakerRecognizer(self.engines.speaker, People.of(self.folders, people), people)
 
     @cached_property
     def voice_sessions(self) -> VoiceSessionManager:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.engines import Engines
 from edgevox.app.home_context import HomeContext
@@ -74,7 +75,7 @@ class VoiceSessionManager:
     conversation: Callable[[str], Conversation]
     transcriber: Callable[[], dialogue.Transcriber]
     voice: Callable[[], dialogue.Synthesizer]
-    speakers: dialogue.SpeakerRecognizer
+    speakers: SpeakerRecognizer
     keep: Callable[[str, float], None] = lambda _name, _value: None
     """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)

@@ -14,9 +14,8 @@ from edgevox.dialogue.earcons import Earcons
 from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
-from edgevox.dialogue.speaker_recognition import SpeakerRecognizer, SpeakerTranscriber
 from edgevox.dialogue.speech_output import Synthesizer
-from edgevox.dialogue.transcriber import Transcriber, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import SpeakerTranscriber, Transcriber, WakePhrase, WakePhraseFilter
 
 __all__ = [
     "AlarmPlayer",
@@ -29,7 +28,6 @@ __all__ = [
     "Loudspeaker",
     "Pipeline",
     "ReplyLanguages",
-    "SpeakerRecognizer",
     "SpeakerTranscriber",
     "Synthesizer",
     "Transcriber",

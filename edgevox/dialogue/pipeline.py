@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.agents.conversation import mark_truncated
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
@@ -22,7 +23,6 @@ from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
-from edgevox.dialogue.speaker_recognition import SpeakerRecognizer
 from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
 from edgevox.dialogue.speech_output import SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber

@@ -12,6 +12,7 @@ from edgevox.agents import LLMAgent, ReplyAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import Instructions
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
@@ -23,7 +24,6 @@ from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import ChatModel, Embedding, EmbedRequest, JsonObject, Sampling, Stage, Transcript
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
 from edgevox.dialogue.confirm import ConfirmationDialog
-from edgevox.dialogue.speaker_recognition import SpeakerRecognizer
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands

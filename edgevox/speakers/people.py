@@ -39,6 +39,7 @@ THRESHOLD = 3.0
 
 _COHORT = Path(__file__).with_name("cohort.npz")
 _MOST_PEOPLE = 20
+_LEAST_SPREAD = np.float32(0.01)
 _NAME = re.compile(r"[^\W\d_][\w '.-]{0,39}")
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
@@ -229,7 +230,7 @@ def _statistics(
     embeddings: NDArray[np.float32], cohort: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     similarities = embeddings @ cohort.T
-    return similarities.mean(axis=1), similarities.std(axis=1)
+    return similarities.mean(axis=1), np.maximum(similarities.std(axis=1), _LEAST_SPREAD)
 
 
 @lru_cache(maxsize=1)

@@ -9,11 +9,11 @@ from typing import Annotated
 from pydantic import Base64Bytes, Field
 from starlette.requests import Request
 
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.files import decode_audio
 from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import JsonObject
-from edgevox.dialogue.speaker_recognition import SpeakerRecognizer
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import RequestBody, read_body
 from edgevox.server.routes import ENGINE_ERRORS, ApiRoute, ServerContext

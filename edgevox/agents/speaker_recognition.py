@@ -1,11 +1,10 @@
-"""Recognises the speaker of an utterance beside its transcription, and what that person may do.
+"""Recognises the speaker of an utterance, and says what that person may do.
 
 A voice is not a password: a recording of it is recognised too. See docs/guide/people.md.
 """
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import re
@@ -15,14 +14,17 @@ from contextlib import aclosing
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.turn import EVERYTHING, Caller, CancelFlag
-from edgevox.core.types import GUEST, Audio, SpeakerService, Transcript, VoiceEmbedding
-from edgevox.dialogue.transcriber import Transcriber
+from edgevox.core.types import GUEST, Audio, SpeakerService, VoiceEmbedding
 from edgevox.speakers.people import People, Person, SpeakerMatcher
 from edgevox.tools.policy import CONFIRM, ConfirmationPolicy, PendingConfirmation
 from edgevox.tools.tool import Resolution
 
 _log = logging.getLogger(__name__)
 
+_MY_NEW_LIST = re.compile(
+    r"^(?:please )?(?:create|make|start)(?: me)? (?:a|my)(?: new| own| personal)* list(?: for me| of my own)?[.!]?$",
+    re.IGNORECASE,
+)
 _MY_LIST = re.compile(r"\bmy (?:own |personal )?(?:to-?do |to do )?list\b", re.IGNORECASE)
 
 
@@ -81,7 +83,11 @@ class SpeakerRecognizer:
 
     def personal(self, text: str, speaker: str) -> str:
         """The text with "my list" as the list of the speaker, if that is an enrolled person."""
-        return _MY_LIST.sub(f"{speaker}'s list", text) if speaker not in ("", GUEST) else text
+        if speaker in ("", GUEST):
+            return text
+        if _MY_NEW_LIST.match(text.strip()):
+            return f"create a list called {speaker}'s list"
+        return _MY_LIST.sub(f"{speaker}'s list", text)
 
     def _scopes_of(self, speaker: str) -> frozenset[str]:
         if speaker in ("", GUEST):
@@ -97,21 +103,3 @@ class SpeakerRecognizer:
         except StateError as error:
             _log.warning("the enrolled people are unknown: %s", error.message)
             return ()
-
-
-class SpeakerTranscriber(Transcriber):
-    """Recognises the speaker while another transcriber transcribes."""
-
-    def __init__(self, transcriber: Transcriber, recognizer: SpeakerRecognizer) -> None:
-        self._transcriber = transcriber
-        self._recognizer = recognizer
-
-    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
-        if not self._recognizer.is_active:
-            return await self._transcriber.transcribe(audio, cancel)
-        recognising = asyncio.create_task(self._recognizer.recognise(audio, cancel))
-        try:
-            transcript = await self._transcriber.transcribe(audio, cancel)
-            return dataclasses.replace(transcript, speaker=await recognising)
-        finally:
-            recognising.cancel()
