@@ -15,7 +15,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "edgevox"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("edgevox.core",),
     ("edgevox.config", "edgevox.models", "edgevox.engines"),
-    ("edgevox.audio", "edgevox.stt", "edgevox.llm", "edgevox.tools", "edgevox.tts", "edgevox.embedding"),
+    (
+        "edgevox.audio",
+        "edgevox.stt",
+        "edgevox.llm",
+        "edgevox.tools",
+        "edgevox.tts",
+        "edgevox.embedding",
+        "edgevox.speakers",
+    ),
     ("edgevox.agents", "edgevox.home"),
     ("edgevox.dialogue", "edgevox.adapters"),
     ("edgevox.eval", "edgevox.satellites", "edgevox.server", "edgevox.testing"),

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic
 
 from edgevox.app.model_selection import ModelSelection
 from edgevox.config import Settings
@@ -24,6 +24,7 @@ from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedE
 from edgevox.engines.threads import ThreadPlan, plan_threads
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
+from edgevox.speakers.ge2e import Ge2eEngine
 from edgevox.stt.engines import STT_ENGINES, SttContext
 from edgevox.tts.engines import TtsContext, create_tts
 
@@ -49,21 +50,19 @@ class EngineHealth:
 
 # An embedding model takes memory that few need for long.
 _UNUSED_S = 300.0
+_SPEAKER_UNUSED_S = 86_400.0
 
 
-class OnDemandEmbedder:
-    """Starts the embedding model in a process of its own for the first request; ends it when it is long unused."""
-
-    name = MODEL_ID
-    dimensions = DIMENSIONS
+class OnDemandEngine(Generic[types.RequestT, types.ReplyT]):
+    """Starts an engine in a process of its own for the first request; ends it when it is long unused."""
 
     def __init__(
-        self, host: Callable[[], HostedEngine[types.EmbedRequest, types.Embedding]], *, unused_s: float = _UNUSED_S
+        self, host: Callable[[], HostedEngine[types.RequestT, types.ReplyT]], *, unused_s: float = _UNUSED_S
     ) -> None:
         """`host` returns the engine; it raises ModelMissing."""
         self._host = host
         self._unused_s = unused_s
-        self._hosted: HostedEngine[types.EmbedRequest, types.Embedding] | None = None
+        self._hosted: HostedEngine[types.RequestT, types.ReplyT] | None = None
         self._users = 0
         self._changing = asyncio.Lock()
         """Held while the engine is started or closed."""
@@ -74,7 +73,7 @@ class OnDemandEmbedder:
     def is_up(self) -> bool:
         return self._hosted is not None
 
-    async def stream(self, request: types.EmbedRequest, cancel: CancelFlag) -> AsyncGenerator[types.Embedding, None]:
+    async def stream(self, request: types.RequestT, cancel: CancelFlag) -> AsyncGenerator[types.ReplyT, None]:
         """Raises ModelMissing, ModelError, EngineFailed and ContextOverflow."""
         self._users += 1
         try:
@@ -109,13 +108,24 @@ class OnDemandEmbedder:
         if self._unused is not None:
             self._unused.cancel()
 
-    async def _started(self) -> HostedEngine[types.EmbedRequest, types.Embedding]:
+    async def start(self) -> None:
+        """Start the engine before its first request. Raises ModelMissing, ModelError and EngineFailed."""
+        await self._started()
+
+    async def _started(self) -> HostedEngine[types.RequestT, types.ReplyT]:
         async with self._changing:
             if self._hosted is None:
                 hosted = self._host()
                 await hosted.start()
                 self._hosted = hosted
             return self._hosted
+
+
+class OnDemandEmbedder(OnDemandEngine[types.EmbedRequest, types.Embedding]):
+    """The embedding model of texts."""
+
+    name = MODEL_ID
+    dimensions = DIMENSIONS
 
 
 ALL: tuple[EngineName, ...] = ("llm", "stt", "tts")
@@ -145,6 +155,7 @@ class Engines:
 
     async def close(self) -> None:
         await self.embedder.close()
+        await self.speaker.close()
         for name in ALL:
             hosted = self.__dict__.get(name)  # a cached property, if it was used
             if hosted is not None and name not in self._handed_over:
@@ -263,6 +274,18 @@ class Engines:
             return SupervisedEngine("embedding", engine, limits=limits)
 
         return OnDemandEmbedder(host)
+
+    @cached_property
+    def speaker(self) -> OnDemandEngine[types.Audio, types.VoiceEmbedding]:
+        """The voice encoder; it stays, once somebody who is enrolled has spoken, for every utterance needs it."""
+
+        def host() -> HostedEngine[types.Audio, types.VoiceEmbedding]:
+            engine = Ge2eEngine(self.models.speaker())
+            if self.settings.engines.in_process:
+                return LocalEngine(engine)
+            return SupervisedEngine("speaker", engine, limits=EngineLimits(self.settings.engines.start_timeout_s))
+
+        return OnDemandEngine(host, unused_s=_SPEAKER_UNUSED_S)
 
     @property
     def voice_languages(self) -> tuple[str, ...]:

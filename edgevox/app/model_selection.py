@@ -16,6 +16,7 @@ from edgevox.embedding.minilm import MODEL_ID
 from edgevox.llm.presets import ModelPreset
 from edgevox.models import ModelStore
 from edgevox.models.optimise import ModelFiles, model_files, optimise_on_first_use
+from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
 from edgevox.stt.engines import SttChoice, choose_stt
 from edgevox.tts.engines import TtsChoice, choose_tts
 
@@ -107,6 +108,10 @@ class ModelSelection:
     def embedding(self) -> Path:
         """The folder of the embedding model. Raises ModelMissing: it is downloaded only on request."""
         return self._store.path(MODEL_ID)
+
+    def speaker(self) -> Path:
+        """The voice encoder. Raises ModelMissing: it is downloaded when the first person is enrolled."""
+        return self._store.path(VOICE_ENCODER)
 
     @property
     def voices(self) -> Mapping[str, str]:

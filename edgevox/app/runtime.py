@@ -14,6 +14,7 @@ from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.memory import ConversationStore
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.app.engines import EngineHealth, Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.app.model_selection import ModelSelection
@@ -26,7 +27,7 @@ from edgevox.audio.io.duplex import Duplex
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import Settings, user_presets
 from edgevox.config.editing import save_changes
-from edgevox.core.errors import ConfigError, StateError
+from edgevox.core.errors import ConfigError, ModelMissing, StateError
 from edgevox.core.events import Bus, EngineName, StateChanged
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
@@ -41,6 +42,7 @@ from edgevox.satellites.hub import MUTED_FILE, SatelliteHub, SatelliteRings
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
 from edgevox.tools.executor import current_call
+from edgevox.speakers.people import People
 
 _log = logging.getLogger(__name__)
 
@@ -147,6 +149,12 @@ class AssistantRuntime:
         self._saved_settings = _SavedSettings(settings, folders)
 
     @cached_property
+    def speakers(self) -> SpeakerRecognizer:
+        """Raises ConfigError for an invalid passphrase file."""
+        people = self.settings.people
+        return SpeakerRecognizer(self.engines.speaker, People.of(self.folders, people), people)
+
+    @cached_property
     def voice_sessions(self) -> VoiceSessionManager:
         return VoiceSessionManager(
             self.settings,
@@ -156,6 +164,7 @@ class AssistantRuntime:
             conversation=self.conversation,
             transcriber=self.transcriber,
             voice=self.voice,
+            speakers=self.speakers,
             keep=self._saved_settings.save,
         )
 
@@ -331,6 +340,7 @@ class AssistantRuntime:
             ),
             satellites=self.satellites,
             aliases=preset.aliases,
+            speakers=self.speakers,
         )
 
     def voice(self) -> dialogue.Synthesizer:
@@ -340,15 +350,19 @@ class AssistantRuntime:
     def transcriber(self) -> dialogue.Transcriber:
         """Return the transcriber with the configured language and entity names."""
         home = self.home_context
-        return dialogue.Transcriber(
+        transcriber = dialogue.Transcriber(
             self.engines.stt,
             language=self.engines.expected_language,
             names=home.names,
             correct=lambda text: correct_entity_names(text, home.all_names()),
         )
+        return dialogue.SpeakerTranscriber(transcriber, self.speakers)
 
     async def _open_state(self) -> None:
         """Open memory, tools and plugins while the engines start."""
+        if "stt" in self.engines and self.speakers.is_active:
+            with suppress(ModelMissing):  # each utterance warns: its speaker is a guest
+                await self.engines.speaker.start()
         loop = asyncio.get_running_loop()
 
         def memory_changed(problem: StateError | None) -> None:  # from any thread

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from edgevox import dialogue
 from edgevox.agents.conversation import Conversation
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.engines import Engines
 from edgevox.app.home_context import HomeContext
@@ -83,6 +84,7 @@ class VoiceSessionManager:
     conversation: Callable[[str], Conversation]
     transcriber: Callable[[], dialogue.Transcriber]
     voice: Callable[[], dialogue.Synthesizer]
+    speakers: SpeakerRecognizer
     keep: Callable[[str, float], None] = lambda _name, _value: None
     """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
@@ -148,7 +150,7 @@ class VoiceSessionManager:
     ) -> dialogue.Pipeline:
         """Build a pipeline. Without `confirm`, the speaker is asked; without a conversation, there are no commands."""
         home_context = self.home_context()
-        dialog = dialogue.ConfirmationDialog(publish)
+        dialog = dialogue.ConfirmationDialog(publish, may_confirm=self.speakers.may_confirm)
         agent = home_context.agent(
             model=self.engines.llm,
             conversation=conversation,
@@ -174,6 +176,8 @@ class VoiceSessionManager:
             warms_prefix=conversation is not None,
             languages=self.engines.languages,
             ask_below=self.settings.stt.ask_below,
+            speakers=self.speakers,
+            caller=caller,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

@@ -54,6 +54,7 @@ class WakeState:
         """Whether `talk` was called since the last block."""
         self._now_s = 0.0
         self._awake_until_s = -math.inf
+        self._is_follow_up = False
         self._published: Attention = "awake"
         # As many blocks as fit the spotter's delay, and at least the last one.
         delay_ms = round(spotter.noticed_after_s * 1000) if spotter else 0
@@ -73,6 +74,11 @@ class WakeState:
     def is_listening(self) -> bool:
         """Whether speech is transcribed: in the mode "phrase" also while asleep."""
         return self.is_awake or (self.mode == "phrase" and not self._is_muted)
+
+    @property
+    def is_follow_up(self) -> bool:
+        """Whether it is awake because a reply has ended, not by the wake word."""
+        return self._is_follow_up and self.mode != "off"
 
     def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> tuple[Audio, ...]:
         """Process the next block; if it ends the wake word, return the audio after the word.
@@ -98,6 +104,7 @@ class WakeState:
 
     def call(self) -> None:
         """Wake up for a command."""
+        self._is_follow_up = False
         self._awake_until_s = self._now_s + COMMAND_WITHIN_S
         self._publish_attention()
 
@@ -111,6 +118,7 @@ class WakeState:
 
     def note_reply_ended(self) -> None:
         """Stay awake for a follow-up to the reply."""
+        self._is_follow_up = True
         self._awake_until_s = self._now_s + self._follow_up_s
         self._publish_attention()
 

@@ -31,6 +31,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         "devices",
         "satellites",
         "home",
+        "people",
         "tools",
         "plugins",
         "mcp",

@@ -305,3 +305,24 @@ class WakeSettings(Section):
         "normal", "the detection threshold: strict has fewest false alarms, eager misses least; or a number"
     )
     follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)
+
+
+Scopes: TypeAlias = tuple[str, ...]
+
+
+class PeopleSettings(Section):
+    """Who is speaking, once somebody is enrolled: edgevox people add NAME."""
+
+    enabled: bool = key(True, "false: voices are not recognised, though people are enrolled")
+    threshold: float = key(3.0, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)
+    scopes: Mapping[Text, Scopes] = key({}, 'what a person may do, by scopes: Tim = ["read", "act"] (no locks)')
+    guest_scopes: Scopes = key(("read", "act", "confirm"), "what a voice that is not enrolled may do: no locks")
+    confirm_by: Literal["anyone", "allowed"] = key(
+        "anyone", "whose spoken yes counts; allowed: of a voice whose scopes cover the call"
+    )
+    follow_ups: Literal["anyone", "same"] = key(
+        "same", "who may go on without the wake word after a reply; same: the person who spoke"
+    )
+    passphrase_file: UserPath | None = key(
+        None, "a file with the passphrase that encrypts the voices (chmod 600)", example="~/.config/edgevox/voices_key"
+    )

@@ -20,6 +20,7 @@ from edgevox.config.sections import (
     McpSettings,
     MediaSettings,
     MqttSettings,
+    PeopleSettings,
     RingSettings,
     Seconds,
     Section,
@@ -253,6 +254,7 @@ class Settings(Section):
     audio: AudioSettings = AudioSettings()
     sounds: SoundSettings = SoundSettings()
     wake: WakeSettings = WakeSettings()
+    people: PeopleSettings = PeopleSettings()
     engines: EngineSettings = EngineSettings()
     records: RecordSettings = RecordSettings()
     memory: MemorySettings = MemorySettings()

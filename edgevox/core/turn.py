@@ -119,6 +119,7 @@ class Caller:
     A scope may end in `.*` for every scope below it; `*` alone is every scope. `has_token` if the scopes are those of
     a token with that name, which can be revoked, and `is_scheduled` for a command that the caller set for later.
     `room` is where the speaker is and `satellite` the device that was spoken to, "" where that is unknown.
+    `person` is the speaker that a voice was recognised as, "" if none was.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Caller:
     is_scheduled: bool = False
     room: str = ""
     satellite: str = ""
+    person: str = ""
 
     def may(self, scope: str) -> bool:
         if EVERYTHING in self.scopes or scope in self.scopes:

@@ -73,6 +73,9 @@ def to_pcm16(samples: NDArray[np.float32]) -> bytes:
 
 # --- speech to text
 
+GUEST = "guest"
+"""The speaker whose voice is none of the enrolled ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class TranscribeRequest:
@@ -96,6 +99,8 @@ class Transcript:
     dropped: str | None = None
     confidence: float = 1.0
     """The recogniser's estimate of the probability that every word is right."""
+    speaker: str = ""
+    """The enrolled person who spoke, GUEST for another voice, "" if that is not known."""
 
 
 # --- language model
@@ -245,6 +250,13 @@ class Embedding:
     tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class VoiceEmbedding:
+    """The vector of a voice, of length 1; empty if there was too little speech."""
+
+    vector: NDArray[np.float32]
+
+
 # --- engines
 
 RequestT = TypeVar("RequestT")
@@ -275,6 +287,7 @@ class Stage(Protocol[RequestT_contra, ReplyT_co]):
         """Answer one request. Raises EngineFailed if the engine died or hung."""
 
 
+SpeakerService: TypeAlias = Stage[Audio, VoiceEmbedding]
 SttService: TypeAlias = Stage[TranscribeRequest, Transcript]
 ChatModel: TypeAlias = Stage[ChatRequest, ChatReply]
 TtsService: TypeAlias = Stage[SynthesisRequest, Audio]

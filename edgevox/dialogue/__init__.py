@@ -15,7 +15,7 @@ from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speech_output import Synthesizer
-from edgevox.dialogue.transcriber import Transcriber, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import SpeakerTranscriber, Transcriber, WakePhrase, WakePhraseFilter
 
 __all__ = [
     "AlarmPlayer",
@@ -28,6 +28,7 @@ __all__ = [
     "Loudspeaker",
     "Pipeline",
     "ReplyLanguages",
+    "SpeakerTranscriber",
     "Synthesizer",
     "Transcriber",
     "VoiceLoop",

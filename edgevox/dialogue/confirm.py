@@ -40,6 +40,9 @@ _CANCELLED = "the turn was cancelled"
 _UNCLEAR = "the answer was not a clear yes"
 _NOT_BY_VOICE = "this needs more than a spoken yes"
 
+_OTHER_VOICE = "the yes was not of a voice that may confirm this"
+_NOT_BY_THIS_VOICE = "I need the yes of somebody who may do this."
+
 _AGAIN = "Please say yes or no."
 _ON_SCREEN = "I need your answer on the screen for that."
 _LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
@@ -48,9 +51,13 @@ _LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
 class AnswerListener(asyncio.Future[str | None]):
     """The spoken answer, which comes after the question has been played."""
 
-    def hear(self, text: str | None) -> None:
+    speaker = ""
+    """The recognised speaker of the answer, "" if there is none."""
+
+    def hear(self, text: str | None, speaker: str = "") -> None:
         """Pass the transcript; "" if the answer could not be transcribed, None if none was spoken in time."""
         if not self.done():
+            self.speaker = speaker
             self.set_result(text)
 
 
@@ -61,6 +68,8 @@ class OpenQuestion:
         self.pending = pending
         self.listening: AnswerListener | None = None
         """Set while a spoken answer is expected."""
+        self.speaker = ""
+        """The speaker of the last spoken answer."""
         self._agreement: asyncio.Future[Agreement] = asyncio.get_running_loop().create_future()
 
     def answer(self, agreement: Agreement) -> bool:
@@ -87,16 +96,25 @@ class OpenQuestion:
         try:
             return await self.listening
         finally:
+            self.speaker = self.listening.speaker
             self.listening = None
 
 
 class ConfirmationDialog:
     """The `confirm` of an agent: asks one question at a time.
 
-    `channels` are those on which an answer can come; without any the call is denied at once.
+    `channels` are those on which an answer can come; without any the call is denied at once. `may_confirm` says
+    whether the spoken yes of a speaker counts.
     """
 
-    def __init__(self, publish: Publish = lambda _event: None, *, channels: frozenset[Channel] = frozenset()) -> None:
+    def __init__(
+        self,
+        publish: Publish = lambda _event: None,
+        *,
+        channels: frozenset[Channel] = frozenset(),
+        may_confirm: Callable[[str, PendingConfirmation], bool] = lambda _speaker, _pending: True,
+    ) -> None:
+        self._may_confirm = may_confirm
         self.open: OpenQuestion | None = None
         self._publish = publish
         self._channels = Counter(channels)
@@ -182,6 +200,9 @@ class ConfirmationDialog:
                 question.answer(Agreement(granted=False))
             case _ if on_screen:
                 pass  # another channel answers, or the question expires
+            case "yes" if not self._may_confirm(question.speaker, question.pending):
+                await self._aloud(_NOT_BY_THIS_VOICE)
+                question.answer(_no(_OTHER_VOICE))
             case "yes":
                 question.answer(Agreement(granted=True, why="the user said yes"))
             case "unclear":

@@ -7,15 +7,17 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.agents.conversation import mark_truncated
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
 from edgevox.core.languages import ENGLISH
-from edgevox.core.turn import CancelFlag, Turn
+from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_command
@@ -25,6 +27,7 @@ from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, Speculati
 from edgevox.dialogue.speech_output import SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber
 
+ANOTHER_PERSON = "another person spoke"
 _NOTHING_TO_STOP = "there was nothing to stop"
 
 
@@ -33,7 +36,8 @@ class Pipeline:
 
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
-    confirmed with the user before a tool runs.
+    confirmed with the user before a tool runs. With `speakers` a voice turn has the scopes of its speaker, within
+    those of `caller`.
     """
 
     def __init__(
@@ -52,7 +56,13 @@ class Pipeline:
         warms_prefix: bool = False,
         languages: ReplyLanguages | None = None,
         ask_below: float = 0.0,
+        speakers: SpeakerRecognizer | None = None,
+        caller: Caller = LOCAL,
     ) -> None:
+        self.last_speaker = ""
+        """The speaker of the last voice turn, "" if unknown."""
+        self._speakers = speakers
+        self._caller = caller
         self.confirmation = confirmation or ConfirmationDialog()
         self.alarm_state = alarm_state
         self._agent = agent
@@ -176,9 +186,15 @@ class Pipeline:
 
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
         """Transcribe speech outside a turn; "" if it cannot be transcribed."""
+        return (await self.transcribe_answer(audio, speculative))[0]
+
+    async def transcribe_answer(
+        self, audio: Audio, speculative: SpeculativeTranscript | None = None
+    ) -> tuple[str, str]:
+        """The text and the speaker of speech outside a turn, each "" if unknown."""
         transcript = await speculative.transcript() if speculative else None
         transcript = transcript or await self.transcribe_aside(audio)
-        return transcript.text if transcript else ""
+        return (transcript.text, transcript.speaker) if transcript else ("", "")
 
     async def transcribe_aside(self, audio: Audio) -> Transcript | None:
         """Transcribe speech outside a turn; None if it cannot be transcribed."""
@@ -203,7 +219,8 @@ class Pipeline:
         before = self._speculative_reply
         if before is not None and before.turn is speculative.turn:
             return
-        text, spoken = (speculative.ready.text, speculative.ready.language) if speculative.ready else ("", "")
+        ready = speculative.ready
+        text, spoken = (ready.text, ready.language) if ready else ("", "")
         is_instant = self._words is not None and parse_builtin_command(text) is not None
         if not text or self.is_ringing or is_instant or self._one_at_a_time.locked() or speculative.is_abandoned:
             return
@@ -212,9 +229,8 @@ class Pipeline:
         async def reply() -> AgentResult:
             if before is not None:
                 await before.close()
-            return await self._replies.run_agent(
-                text, speculative.turn, "voice", spoken, is_doubted=self._doubts(speculative.ready)
-            )
+            words, turn = self._of_speaker(text, speculative.turn, ready.speaker if ready else "")
+            return await self._replies.run_agent(words, turn, "voice", spoken, is_doubted=self._doubts(ready))
 
         self._speculative_reply = SpeculativeReply(speculative.turn, reply)
 
@@ -231,10 +247,12 @@ class Pipeline:
         last_voiced_s: float,
         dropped_samples: int = 0,
         speculative: SpeculativeTranscript | None = None,
+        only_from: str = "",
     ) -> AgentResult | None:
         """Run a voice turn; returns None if the utterance holds no words.
 
-        `speculative` is the turn's transcription, if already started. Opens the turn's gate.
+        With `only_from` it is a follow-up, dropped if another person spoke. `speculative` is the turn's
+        transcription, if already started. Opens the turn's gate.
         Raises EdgevoxError after publishing TurnEnded.
         """
         assert speculative is None or speculative.turn is turn
@@ -248,6 +266,11 @@ class Pipeline:
                 if not transcript.text:
                     self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=transcript.dropped or ""))
                     return None
+                if self._speakers and not self._speakers.may_follow_up(transcript.speaker, only_from):
+                    await self._drop_speculative_reply()
+                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=ANOTHER_PERSON))
+                    return None
+                self.last_speaker = transcript.speaker
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
@@ -256,6 +279,7 @@ class Pipeline:
                     turn,
                     "voice",
                     spoken=transcript.language,
+                    speaker=transcript.speaker,
                     is_ringing=is_ringing,
                     is_doubted=self._doubts(transcript),
                 )
@@ -306,10 +330,11 @@ class Pipeline:
         source: TurnSource,
         *,
         spoken: str = "",
+        speaker: str = "",
         is_ringing: bool = False,
         is_doubted: bool = False,
     ) -> AgentResult:
-        """Reply to `text`; `spoken` is its language, "" if unknown."""
+        """Reply to `text`; `spoken` is its language, "" if unknown, and so is `speaker`."""
         if is_ringing and self.alarm_state:
             if command := self.alarm_state.take_command(text):
                 return await self._reply_instantly(command.word, command.reply, text, turn)
@@ -321,11 +346,19 @@ class Pipeline:
         speculative, self._speculative_reply = self._speculative_reply, None
         result = await speculative.result() if speculative else None
         if result is None:
-            result = await self._replies.run_agent(text, turn, source, spoken, is_doubted=is_doubted)
+            words, by = self._of_speaker(text, turn, speaker) if source == "voice" else (text, turn)
+            result = await self._replies.run_agent(words, by, source, spoken, is_doubted=is_doubted)
         if result.reply:
             self.has_said(result.reply, self._languages.reply_to(spoken))
         self._end(turn, result.reply, result.spoken_prefix)
         return result
+
+    def _of_speaker(self, text: str, turn: Turn, speaker: str) -> tuple[str, Turn]:
+        """The words and the turn of a recognised speaker, with that person's list and scopes."""
+        caller = self._speakers.caller_for(speaker, self._caller) if self._speakers else None
+        if self._speakers is None or caller is None:
+            return text, turn
+        return self._speakers.personal(text, speaker), replace(turn, caller=caller)
 
     def _doubts(self, transcript: Transcript | None) -> bool:
         return transcript is not None and transcript.confidence < self._ask_below
@@ -362,4 +395,5 @@ def _ready(transcript: Transcript, turn_id: str, at_s: float) -> events.Transcri
         language=transcript.language,
         dropped=transcript.dropped,
         confidence=transcript.confidence,
+        speaker=transcript.speaker,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from difflib import SequenceMatcher
 
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.wake_gate import WakeState
 from edgevox.config.sections import Threshold, ThresholdName
 from edgevox.core.errors import ConfigError
@@ -60,6 +62,24 @@ class TranscriptTap(Transcriber):
         if not cancel.is_set():
             self._on_transcript(transcript)
         return transcript
+
+
+class SpeakerTranscriber(Transcriber):
+    """Recognises the speaker while another transcriber transcribes."""
+
+    def __init__(self, transcriber: Transcriber, recognizer: SpeakerRecognizer) -> None:
+        self._transcriber = transcriber
+        self._recognizer = recognizer
+
+    async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
+        if not self._recognizer.is_active:
+            return await self._transcriber.transcribe(audio, cancel)
+        recognising = asyncio.create_task(self._recognizer.recognise(audio, cancel))
+        try:
+            transcript = await self._transcriber.transcribe(audio, cancel)
+            return dataclasses.replace(transcript, speaker=await recognising)
+        finally:
+            recognising.cancel()
 
 
 NO_WAKE_PHRASE = "no wake phrase"

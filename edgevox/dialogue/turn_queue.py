@@ -36,6 +36,8 @@ class Utterance:
     dropped_samples: int
     speculative: SpeculativeTranscript | None
     """Its transcription, if one was started before the endpoint."""
+    is_follow_up: bool = False
+    """Whether it came after a reply, without the wake word."""
 
 
 class TurnQueue:
@@ -147,6 +149,7 @@ class TurnQueue:
                 last_voiced_s=utterance.last_voiced_s,
                 dropped_samples=utterance.dropped_samples,
                 speculative=utterance.speculative,
+                only_from=self._pipeline.last_speaker if utterance.is_follow_up else "",
             )
         except EdgevoxError:
             return  # reported by TurnEnded
@@ -166,13 +169,13 @@ class TurnQueue:
             self._publish(SpeechDropped(reason=(transcript and transcript.dropped) or "not understood"))
 
     async def _read_answer(self, listening: AnswerListener, utterance: Utterance) -> None:
-        text = await self._pipeline.transcribe_text(utterance.audio, utterance.speculative)
+        text, speaker = await self._pipeline.transcribe_answer(utterance.audio, utterance.speculative)
         if self._pipeline.act_on_ring(text):
             # It answered the alarm ("okay" is not a yes then): ask the question again.
             listening.hear("")
         elif text:
             # While speech continues the answer is incomplete: "yes … no, wait".
-            listening.hear(text if utterance.is_whole and not self._is_speaking() else "")
+            listening.hear(text if utterance.is_whole and not self._is_speaking() else "", speaker)
 
     async def _handle_aside(self, utterance: Utterance) -> None:
         """Handle speech during a turn: a built-in command, or the next turn."""

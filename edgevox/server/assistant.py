@@ -12,6 +12,7 @@ from edgevox.agents import LLMAgent, ReplyAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import Instructions
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
@@ -158,6 +159,7 @@ class Assistant:
     voice_name: str = ""
     voice_language: str = ENGLISH
     embedder: Embedder | None = None
+    speakers: SpeakerRecognizer | None = None
     resumes: bool = True
     home_only: bool = False
     states: Callable[[], Mapping[str, str]] = dict

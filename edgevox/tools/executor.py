@@ -22,7 +22,7 @@ from cachetools import TLRUCache
 
 from edgevox.core.errors import InvalidArguments
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import JsonObject, ToolCall
+from edgevox.core.types import GUEST, JsonObject, ToolCall
 from edgevox.tools import policy
 from edgevox.tools.calls import ResolvedCall, resolve_call
 from edgevox.tools.registry import ToolRegistry
@@ -351,11 +351,20 @@ def _check_scopes(tool: Tool, caller: policy.Caller, scopes: Sequence[str]) -> N
     """Raises _CallRejected that names the first missing scope: a model's own words for it would be a guess."""
     for scope in scopes:
         if not caller.may(scope):
+            who = caller.person or caller.name
             raise _CallRejected(
                 "token_scope_insufficient",
-                f"token_scope_insufficient: {caller.name} may not use {tool.name} for this: it needs the scope {scope}",
-                speech=f"I may not do that for {caller.name}: its token lacks the scope {scope}.",
+                f"token_scope_insufficient: {who} may not use {tool.name} for this: it needs the scope {scope}",
+                speech=_not_for(caller, scope),
             )
+
+
+def _not_for(caller: policy.Caller, scope: str) -> str:
+    if caller.person == GUEST:
+        return "I do not know your voice, so I may not do that for you."
+    if caller.person:
+        return f"I may not do that for you, {caller.person}."
+    return f"I may not do that for {caller.name}: its token lacks the scope {scope}."
 
 
 def _memoized_until_s(key: _MemoKey, _result: ToolResult, now_s: float) -> float:

@@ -26,6 +26,7 @@ from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.metrics import TurnLog
 from edgevox.core.words import past_tense
 from edgevox.home import WORD_STORES
+from edgevox.speakers.people import PEOPLE_STORE
 from edgevox.tools.results import ToolStats
 
 _RESULT_CHARS = 200
@@ -199,7 +200,11 @@ def forget(args: argparse.Namespace, context: Context) -> int:
         if not context.confirm(f"Permanently delete {what}?"):
             context.print("nothing deleted")
             return _DECLINED
-    done = forget_all(folder, WORD_STORES) if since_s is None else forget_since(folder, since_s, WORD_STORES)
+    done = (
+        forget_all(folder, (*WORD_STORES, PEOPLE_STORE))
+        if since_s is None
+        else forget_since(folder, since_s, WORD_STORES)
+    )
     context.print(_deleted_text(done))
     return 0
 

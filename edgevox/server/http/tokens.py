@@ -42,6 +42,7 @@ SCOPES: Mapping[str, str] = MappingProxyType(
         "voice": "voice sessions, as the page",
         "history": "see past turns",
         "settings": "see and change settings",
+        "people": "enrol and remove the voices of people",
     }
 )
 """The scopes that the server and its tools check. A plugin's tool may have a scope of its own."""

@@ -1,0 +1,1 @@
+"""Speaker recognition: an embedding of each utterance, compared with those of the enrolled people."""
