@@ -41,8 +41,8 @@ from edgevox.models import ModelStore
 from edgevox.satellites.hub import MUTED_FILE, SatelliteHub, SatelliteRings
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.tokens import scopes_now, token_file
-from edgevox.tools.executor import current_call
 from edgevox.speakers.people import People
+from edgevox.tools.executor import current_call
 
 _log = logging.getLogger(__name__)
 

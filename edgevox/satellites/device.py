@@ -73,6 +73,9 @@ class DeviceLoudspeaker:
     def duck(self, is_ducked: bool) -> None:
         """Without effect: these devices cannot."""
 
+    def hold(self, is_held: bool) -> None:
+        """Without effect, likewise."""
+
     async def play(
         self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
     ) -> None:
