@@ -58,6 +58,8 @@ class FakeSound:
     def duck(self, is_ducked: bool) -> None:
         """Without effect."""
 
+    def hold(self, is_held: bool) -> None: ...
+
     def mute(self) -> None:
         self.is_muted = True
 
