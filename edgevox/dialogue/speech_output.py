@@ -140,6 +140,7 @@ class SpeechOutput:
         self._silent_since_s = -math.inf
         self._sounds_until_s: float | None = None
         """When the audio passed to the loudspeaker ends; None outside a passage."""
+        self._held_since_s: float | None = None
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
         """The duration of each sound of the passage, and whether it is its own or an interjection."""
@@ -150,6 +151,8 @@ class SpeechOutput:
         """When playback ended, on the monotonic clock; infinity during playback."""
         if self._sounds_until_s is None:
             return self._silent_since_s
+        if self._held_since_s is not None:
+            return math.inf
         over_s = self._sounds_until_s + _MARGIN_S
         return over_s if self._clock() >= over_s else math.inf
 
@@ -161,7 +164,12 @@ class SpeechOutput:
         self._loudspeaker.duck(is_ducked)
 
     def hold(self, is_held: bool) -> None:
+        """Pause the passage, or go on with it; a pause counts as playback."""
         self._loudspeaker.hold(is_held)
+        held_since_s, now_s = self._held_since_s, self._clock()
+        self._held_since_s = now_s if is_held else None
+        if held_since_s is not None and self._sounds_until_s is not None:
+            self._sounds_until_s += now_s - held_since_s
 
     @property
     def is_in_passage(self) -> bool:
@@ -218,7 +226,7 @@ class SpeechOutput:
         finally:
             if self._sounds_until_s is not None:
                 self._silent_since_s = self._clock()
-            self._sounds_until_s = None
+            self._sounds_until_s = self._held_since_s = None
 
     async def _with_interjections(self, sounds: AsyncIterator[Audio]) -> AsyncGenerator[Audio, None]:
         following = next_item(sounds)

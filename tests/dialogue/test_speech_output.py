@@ -70,6 +70,22 @@ async def test_it_is_heard_until_the_end_of_the_passage_and_not_after_it() -> No
     assert scene.speech_output.silent_since_s == 100.0
 
 
+async def test_a_pause_counts_as_playback_and_makes_it_longer() -> None:
+    scene = Scene(MemorySpeaker())
+    playing = scene.start()
+    await scene.give(ONE_SECOND)
+    scene.speech_output.hold(True)
+    scene.now_s += 5.0
+    assert scene.speech_output.silent_since_s == math.inf
+    scene.speech_output.hold(False)
+    scene.now_s += 0.9
+    assert scene.speech_output.silent_since_s == math.inf, "the rest is still to come"
+    scene.now_s += 5.0
+    assert 106.0 < scene.speech_output.silent_since_s < 107.0
+    await scene.give(None)
+    await playing
+
+
 async def test_in_a_long_gap_between_two_sentences_it_is_silent() -> None:
     scene = Scene(MemorySpeaker())
     playing = scene.start()
