@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import statistics
 import sys
 import time
@@ -138,7 +139,9 @@ def main() -> None:
     }
     rounded = json.loads(json.dumps(result), parse_float=lambda text: round(float(text), 4))
     text = json.dumps(rounded, indent=1)
-    Path(__file__).with_name("results").joinpath("speakers.json").write_text(text + "\n", encoding="utf-8")
+    Path(__file__).with_name("results").joinpath(platform.machine(), "speakers.json").write_text(
+        text + "\n", encoding="utf-8"
+    )
     sys.stdout.write(text + "\n")
 
 

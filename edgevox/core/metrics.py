@@ -290,7 +290,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _without_text(record: TurnMetrics) -> TurnMetrics:
-    return dataclasses.replace(record, heard="", reply="", calls=())
+    return dataclasses.replace(record, heard="", reply="", calls=(), speaker="")
 
 
 def _lines(path: Path) -> list[str]:

@@ -96,6 +96,7 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
     "voice": ("POST", "/v1/voice", {"text": "Hello."}),
     "history": ("GET", "/v1/turns", None),
     "settings": ("GET", "/v1/settings", None),
+    "people": ("GET", "/v1/people", None),
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import datetime as dt
 from typing import Annotated
 
-from pydantic import Base64Bytes, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
@@ -28,7 +30,7 @@ class EnrolmentBody(RequestBody):
     """A person and recordings of single sentences: audio files in base64, of any format that FFmpeg reads."""
 
     name: Annotated[str, Field(min_length=1, max_length=40)]
-    recordings: Annotated[list[Base64Bytes], Field(min_length=1, max_length=10)]
+    recordings: Annotated[list[str], Field(min_length=1, max_length=10)]
 
 
 async def _list(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
@@ -43,7 +45,7 @@ async def _add(server: ServerContext, request: Request, _caller: Caller) -> Json
         name = checked_name(body.name)
         embeddings = []
         for recording in body.recordings:
-            audio = await asyncio.to_thread(decode_audio, recording, max_s=_LONGEST_RECORDING_S)
+            audio = await asyncio.to_thread(decode_audio, _decoded(recording), max_s=_LONGEST_RECORDING_S)
             embedding = await speakers.embed(audio, CancelFlag())
             if embedding is None or not len(embedding.vector):
                 raise invalid("a recording holds too little speech", param="recordings")
@@ -60,6 +62,13 @@ async def _remove(server: ServerContext, request: Request, _caller: Caller) -> J
     if not await asyncio.to_thread(_speakers(server).people.remove, name):
         raise ApiError(404, "not_found", f"nobody called {name} is enrolled")
     return {"name": name, "deleted": True}
+
+
+def _decoded(recording: str) -> bytes:
+    try:
+        return base64.b64decode(recording, validate=True)
+    except (binascii.Error, ValueError):
+        raise invalid("a recording is not in base64", param="recordings") from None
 
 
 def _speakers(server: ServerContext) -> SpeakerRecognizer:
