@@ -302,7 +302,8 @@ def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: Visitor, 
 
     show(visitor, "system")
     visitor.one('[data-group="voice"] > summary').click()
-    assert "British English · hibari" in visitor.text('[data-voice="hibari-en_GB-emma"] .about')
+    emma = '[data-voice="hibari-en_GB-emma"] .about'
+    visitor.until(lambda: "British English · hibari" in visitor.text(emma))
     visitor.one(".voices details summary").click()
     assert "Thorsten" in visitor.one('.voices details [data-voice="piper-de_DE-thorsten-medium"]').text
     small = '[data-voice="small-voice"]'
