@@ -15,7 +15,7 @@ from aioesphomeapi.core import MESSAGE_TYPE_TO_PROTO
 from aioesphomeapi.model import VoiceAssistantEventType, VoiceAssistantFeature
 from cryptography.exceptions import InvalidTag
 from google.protobuf.message import Message
-from noise.connection import NoiseConnection
+from noise.connection import NoiseConnection  # type: ignore[import-untyped]
 
 # Its classes are made when it is imported.
 api_pb2: Any = _api_pb2
@@ -189,3 +189,5 @@ async def esphome_device(
     server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", lambda: connections[-1]
+        for device in connections:
+            device.unplug()
