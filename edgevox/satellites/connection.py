@@ -26,6 +26,8 @@ _HELLO_S = 10.0
 # A half-open connection is noticed after both.
 _PING_EVERY_S = 5.0
 _PONG_WITHIN_S = 10.0
+# A half-open connection is not closed in good order.
+_CLOSE_S = 1.0
 # Frames that wait to be sent: 4 s of blocks. The server takes 5 s at once (`limits.burst_s`).
 _MOST_WAITING = 200
 
@@ -103,7 +105,12 @@ class ServerAddress:
         try:
             async with asyncio.timeout(_CONNECT_S):
                 socket = await connect(
-                    self.url, ping_interval=_PING_EVERY_S, ping_timeout=_PONG_WITHIN_S, max_size=2**20, compression=None
+                    self.url,
+                    ping_interval=_PING_EVERY_S,
+                    ping_timeout=_PONG_WITHIN_S,
+                    close_timeout=_CLOSE_S,
+                    max_size=2**20,
+                    compression=None,
                 )
         except InvalidStatus as error:
             status = error.response.status_code

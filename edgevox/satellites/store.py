@@ -39,6 +39,14 @@ class DeviceEntry(BaseModel):
     def _is_tcp(cls, uri: str) -> str:
         return checked_tcp(uri) if uri else uri
 
+    @field_validator("esphome")
+    @classmethod
+    def _is_host_and_port(cls, address: str) -> str:
+        _host, colon, port = address.partition(":")
+        if colon and not (port.isdecimal() and 0 < int(port) < 65_536):
+            raise ValueError(f"{port} is no port")
+        return address
+
     @model_validator(mode="after")
     def _has_one_address(self) -> DeviceEntry:
         if bool(self.uri) == bool(self.esphome):
@@ -51,7 +59,7 @@ class DeviceEntry(BaseModel):
 
     @property
     def esphome_address(self) -> tuple[str, int]:
-        host, _, port = self.esphome.rpartition(":") if ":" in self.esphome else (self.esphome, "", "")
+        host, _, port = self.esphome.partition(":")
         return host, int(port or ESPHOME_PORT)
 
     def caller(self, name: str) -> Caller:

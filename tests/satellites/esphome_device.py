@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +13,9 @@ from aioesphomeapi import api_pb2 as _api_pb2
 from aioesphomeapi._frame_helper.packets import make_plain_text_packets
 from aioesphomeapi.core import MESSAGE_TYPE_TO_PROTO
 from aioesphomeapi.model import VoiceAssistantEventType, VoiceAssistantFeature
+from cryptography.exceptions import InvalidTag
 from google.protobuf.message import Message
+from noise.connection import NoiseConnection  # type: ignore[import-untyped]
 
 # Its classes are made when it is imported.
 api_pb2: Any = _api_pb2
@@ -30,8 +33,16 @@ _PIECE_BYTES = 1_024
 class EspHomeDevice(asyncio.Protocol):
     """A voice assistant that fetches the URL of a reply and says that it was played."""
 
-    def __init__(self, features: VoiceAssistantFeature) -> None:
+    def __init__(self, features: VoiceAssistantFeature, key: bytes | None = None) -> None:
         self._features = features
+        self._noise: Any = None
+        self._frames = 0
+        if key is not None:
+            self._noise = NoiseConnection.from_name(b"Noise_NNpsk0_25519_ChaChaPoly_SHA256")
+            self._noise.set_as_responder()
+            self._noise.set_psks(key)
+            self._noise.set_prologue(b"NoiseAPIInit\x00\x00")
+            self._noise.start_handshake()
         self._transport: asyncio.Transport | None = None
         self._buffer = b""
         self.events: list[tuple[VoiceAssistantEventType, dict[str, str]]] = []
@@ -67,8 +78,38 @@ class EspHomeDevice(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
+        if self._noise is not None:
+            self._read_frames()
+            return
         while (packet := self._packet()) is not None:
             self._handle(packet)
+
+    # --- encryption
+
+    def _read_frames(self) -> None:
+        while len(self._buffer) >= 3 and len(self._buffer) >= 3 + (length := self._buffer[1] << 8 | self._buffer[2]):
+            assert self._buffer[0] == 1
+            frame, self._buffer = self._buffer[3 : 3 + length], self._buffer[3 + length :]
+            self._frames += 1
+            if self._frames == 1:  # the hello
+                self._write_frame(b"\x01device\x00")
+            elif self._frames == 2:
+                self._shake_hands(frame)
+            else:
+                content = self._noise.decrypt(frame)
+                self._handle(MESSAGE_TYPE_TO_PROTO[content[0] << 8 | content[1]].FromString(content[4:]))
+
+    def _shake_hands(self, frame: bytes) -> None:
+        try:
+            self._noise.read_message(frame[1:])
+        except InvalidTag:
+            self._write_frame(b"\x01Handshake MAC failure")
+            return
+        self._write_frame(b"\x00" + bytes(self._noise.write_message()))
+
+    def _write_frame(self, frame: bytes) -> None:
+        assert self._transport is not None
+        self._transport.write(bytes((1, len(frame) >> 8, len(frame) & 0xFF)) + frame)
 
     def _packet(self) -> Any:
         position = 0
@@ -127,20 +168,26 @@ class EspHomeDevice(asyncio.Protocol):
 
     def _send(self, message: Message) -> None:
         assert self._transport is not None
+        if self._noise is not None:
+            number, content = _NUMBERS[type(message)], message.SerializeToString()
+            self._write_frame(self._noise.encrypt(struct.pack(">HH", number, len(content)) + content))
+            return
         self._transport.writelines(make_plain_text_packets([(_NUMBERS[type(message)], message.SerializeToString())]))
 
 
 @asynccontextmanager
 async def esphome_device(
-    features: VoiceAssistantFeature = MEDIA_PLAYER,
+    features: VoiceAssistantFeature = MEDIA_PLAYER, key: bytes | None = None
 ) -> AsyncIterator[tuple[str, Callable[[], EspHomeDevice]]]:
     """The address of a device, and its last connection."""
     connections: list[EspHomeDevice] = []
 
     def connection() -> EspHomeDevice:
-        connections.append(EspHomeDevice(features))
+        connections.append(EspHomeDevice(features, key))
         return connections[-1]
 
     server = await asyncio.get_running_loop().create_server(connection, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", lambda: connections[-1]
+        for device in connections:
+            device.unplug()

@@ -13,9 +13,10 @@ import json
 import random
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ LOSS = 0.05
 _RETRANSMIT_S = (0.05, 0.4)
 _CHUNK_BYTES = 4_096
 _FORGOTTEN_S = 17.0
+# A half-open connection is noticed after 15 s; on a busy machine it takes longer.
+_SETTLES = 4
 
 
 class LossyProxy:
@@ -109,6 +112,8 @@ class SoakResult:
     recorded: int = 0
     outcomes: dict[str, int] | None = None
     connected: int = 0
+    settled_s: float = 0.0
+    left: list[str] = field(default_factory=list)
     tasks_grown: int = 0
     descriptors_grown: int = 0
 
@@ -140,9 +145,12 @@ async def soak(folders: Folders, seconds: float, cut_every_s: float) -> SoakResu
         tasks, descriptors = len(asyncio.all_tasks()), _descriptors()
         async with background_task(_speak(devices, chance, result)), background_task(_disturb(proxy, cut_every_s)):
             await asyncio.sleep(seconds)
-        for _ in range(2):  # a half-open connection is noticed after 15 s
+        began_s = time.monotonic()
+        for _ in range(_SETTLES):
             with suppress(TimeoutError):
                 await until(lambda: result.began == result.ended and _are_idle(server, devices))
+        result.settled_s = round(time.monotonic() - began_s, 1)
+        result.left = [f"{device.told[-2:]}" for device in devices if device.doing == "connecting"]
         with suppress(TimeoutError):
             await until(lambda: len(asyncio.all_tasks()) <= tasks + 2 and _descriptors() <= descriptors + 2)
         result.cuts, result.stalls = proxy.cuts, proxy.stalls

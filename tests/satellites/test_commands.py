@@ -22,6 +22,8 @@ def test_a_device_is_added_listed_and_removed(tmp_path: Path) -> None:
         "wyoming",
         False,
     )
+    wrong = edgevox("satellites", "add", "other", "--esphome", "voice.lan:port", env=env)
+    assert (wrong.returncode, "port is no port" in wrong.stderr) == (2, True)
     tried = edgevox("satellites", "test", "shelf", env=env)
     assert tried.returncode != 0
     assert "cannot be reached" in tried.stderr

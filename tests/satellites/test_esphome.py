@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 import pytest
 from aioesphomeapi.model import VoiceAssistantFeature
@@ -16,17 +18,18 @@ from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, esphome_devic
 from tests.satellites.test_wyoming import connector
 from tests.server.websocket.harness import lobby, until
 
+KEY = bytes(range(32))
 SPEECH = to_pcm16(np.concatenate((voiced(0.8, 16_000), silent(3.0, 16_000))))
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
 
 async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> None:
     async with (
-        esphome_device() as (address, device),
+        esphome_device(key=KEY) as (address, device),
         lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
         connector(server, folders) as file,
     ):
-        file.add("voice", DeviceEntry(esphome=address, room="Bedroom"))
+        file.add("voice", DeviceEntry(esphome=address, key=base64.b64encode(KEY).decode(), room="Bedroom"))
         await until(lambda: server.hub.find("voice") is not None and device().is_subscribed)
         device().wake()
         device().speak(SPEECH)
@@ -90,6 +93,7 @@ async def test_what_is_no_voice_assistant_is_said(folders: Folders) -> None:
             await probe(DeviceEntry(esphome=address))
     async with esphome_device(MEDIA_PLAYER) as (address, _device):
         assert "ESPHome voice assistant" in await probe(DeviceEntry(esphome=address))
-        wrong_key = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U="
-        with pytest.raises(DeviceUnavailable):
-            await probe(DeviceEntry(esphome=address, key=wrong_key))
+    async with esphome_device(MEDIA_PLAYER, KEY) as (address, _device):
+        other = base64.b64encode(bytes(reversed(KEY))).decode()
+        with pytest.raises(DeviceUnavailable, match="refuses the encryption key"):
+            await probe(DeviceEntry(esphome=address, key=other))

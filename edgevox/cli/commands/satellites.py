@@ -13,6 +13,8 @@ from contextlib import closing
 from functools import partial
 from urllib.parse import quote
 
+from pydantic import ValidationError
+
 from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.duplex import resolve_devices
 from edgevox.audio.wake_word import WakeWordDetector
@@ -112,11 +114,9 @@ def _add(args: argparse.Namespace, context: Context) -> None:
     scopes = frozenset(scope.strip() for scope in args.scopes.split(",") if scope.strip())
     try:
         entry = DeviceEntry(uri=args.uri or "", esphome=args.esphome or "", key=key, room=args.room, scopes=scopes)
-        _ = entry.esphome_address if entry.esphome else None
-    except ValueError as error:
-        reason = str(error).splitlines()
+    except ValidationError as error:
         raise ConfigError(
-            f"{args.uri or args.esphome} is no address of a satellite: {reason[-1 if len(reason) < 3 else 2].strip()}",
+            f"{args.uri or args.esphome} is no address of a satellite: {error.errors()[0]['msg']}",
             hint="for example --uri tcp://kitchen.lan:10700 or --esphome kitchen.lan:6053",
         ) from None
     DeviceFile(context.folders).add(args.name, entry)
