@@ -21,8 +21,8 @@ from edgevox.dialogue.speculative import SpeculativeTranscript
 LONGEST_ASIDE_S = 3.0
 # More utterances during one turn are not addressed to the assistant.
 _MOST_WAITING = 2
-# A hum is transcribed as some short word with a lower confidence than this.
-_CLEAR = 0.5
+# A hum is transcribed as one or two words with a lower confidence than this.
+_CLEAR, _WORDS_OF_HUM = 0.5, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,8 @@ class TurnQueue:
     async def _judge_backchannel(self, audio: Audio, resume: Callable[[], None], interrupt: Callable[[], None]) -> None:
         heard = await self._pipeline.transcribe_aside(audio)
         is_command = heard is not None and self._pipeline.act_on(heard.text)
-        if heard is None or is_command or is_backchannel(heard.text) or heard.confidence < _CLEAR:
+        is_hum = heard is not None and heard.confidence < _CLEAR and len(heard.text.split()) <= _WORDS_OF_HUM
+        if heard is None or is_command or is_hum or is_backchannel(heard.text):
             resume()
         else:
             interrupt()
