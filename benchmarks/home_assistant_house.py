@@ -1,4 +1,4 @@
-"""A house of 270 things in a real Home Assistant, and what people say to it: `python -m benchmarks.home_assistant_house`.
+"""A real Home Assistant of 270 things, and what people say to it: `python -m benchmarks.home_assistant_house`.
 
 Starts Home Assistant with the simulated devices of benchmarks/house, connects `edgevox serve` to it with its own
 commands, says each sentence of sentences.jsonl over the chat API, and reads from Home Assistant's own states what
@@ -200,7 +200,7 @@ def _changes(old: Facts, new: Facts) -> str:
     return ", ".join(f"{fact} {old.get(fact)} > {new.get(fact)}" for fact in sorted(new) if old.get(fact) != new[fact])
 
 
-def _fits(wanted: Any, now: Any, before: Any) -> bool:
+def _fits(wanted: object, now: object, before: object) -> bool:
     match wanted:
         case bool():
             return now == wanted or (wanted and isinstance(now, str) and now != before)  # pressed
@@ -210,18 +210,16 @@ def _fits(wanted: Any, now: Any, before: Any) -> bool:
         case list():
             return sorted(plain_text(str(item)) for item in wanted) == now
         case int() | float():
-            try:
-                return abs(float(now) - wanted) <= 1 or abs(float(now) - wanted) >= 359  # a hue is round
-            except (TypeError, ValueError):
-                return False
+            away = abs(value - wanted) if isinstance(value := _number(now), float) else 180.0
+            return away <= 1 or away >= 359  # a hue is round
         case _:
             return _number(now) == _number(wanted)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        return float(value) if isinstance(value, str | int | float) else value
+    except ValueError:
         return value
 
 
@@ -305,7 +303,9 @@ def main() -> int:
 
 
 def _report(result: Result) -> None:
-    print(f"{'ok   ' if result.is_right else 'WRONG'} {result.seconds:5.1f} s  {result.said} > {result.reply}", flush=True)
+    print(
+        f"{'ok   ' if result.is_right else 'WRONG'} {result.seconds:5.1f} s  {result.said} > {result.reply}", flush=True
+    )
     for why in result.wrong[:6]:
         print(f"          {why}", flush=True)
 

@@ -1,4 +1,4 @@
-"""MCP servers that others have published, and what people ask of them: `python -m benchmarks.public_mcp_servers FOLDER`.
+"""Published MCP servers, and what people ask of them: `python -m benchmarks.public_mcp_servers FOLDER`.
 
 FOLDER has the servers, each in an environment of its own; `--install` installs those that are missing there from the
 package indexes. They are added with `edgevox mcp add`, started by `edgevox serve`, and each sentence is said over the
@@ -18,16 +18,19 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from benchmarks.hardware import describe
 from benchmarks.served_program import Program
 
+_SENTENCES = Path(__file__).with_name("mcp_sentences.toml")
 TOOL_BAR, ANSWER_BAR = 0.9, 0.75
 _NPM = {
     "files": "server-filesystem",
@@ -153,7 +156,7 @@ class _Pages(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write((text or "there is no such page").encode())
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_args: object) -> None:
         """Not on the terminal."""
 
 
@@ -197,10 +200,6 @@ def is_now(zone: str) -> Check:
     return check
 
 
-def happened(test: Callable[[World], bool]) -> Check:
-    return lambda _reply, world: test(world)
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     said: str
@@ -210,74 +209,20 @@ class Asked:
 
 
 def sentences() -> list[Asked]:
-    """What people ask; {notes}, {repo} and {web} are addresses."""
-    rows: list[tuple[str, str, Check]] = [
-        ("list the files in {notes}", "files_list_directory files_list_directory_with_sizes files_directory_tree", has("groceries")),
-        ("what does {notes}/groceries.txt say", "files_read_text_file files_read_file", has("oat milk")),
-        ("read me the file {notes}/todo.md", "files_read_text_file files_read_file", has("plumber")),
-        ("show me the first line of the file {notes}/todo.md", "files_read_text_file files_read_file", has("plumber")),
-        ("create a folder {notes}/holiday", "files_create_directory", happened(lambda world: (world.notes / "holiday").is_dir())),
-        ("write hello world to the file {notes}/hello.txt", "files_write_file",
-         happened(lambda world: "hello world" in _text(world.notes / "hello.txt"))),
-        ("how big is the file {notes}/todo.md", "files_get_file_info files_list_directory_with_sizes", has("38")),
-        ("search {notes} for files called pancakes.txt", "files_search_files", has("pancakes")),
-        ("show me the directory tree of {notes}", "files_directory_tree", has("pancakes")),
-        ("rename {notes}/old.txt to {notes}/new.txt", "files_move_file", happened(lambda world: (world.notes / "new.txt").exists())),
-        ("which directories are you allowed to access", "files_list_allowed_directories", has("notes")),
-        ("list {notes} with the sizes of the files", "files_list_directory_with_sizes files_list_directory", has("groceries")),
-        ("read the knowledge graph", "memory_read_graph", has("tom")),
-        ("what do you have in the knowledge graph", "memory_read_graph memory_search_nodes", has("tom")),
-        ("search the knowledge graph for Tom", "memory_search_nodes memory_open_nodes", has("coffee")),
-        ("search my knowledge graph nodes for coffee", "memory_search_nodes", has("tom")),
-        ("open the node Tom in the knowledge graph", "memory_open_nodes memory_search_nodes", has("coffee")),
-        ("create an entity called Bella of type dog in the knowledge graph", "memory_create_entities", _remembers("Bella")),
-        ("add the observation plays chess to the entity Tom", "memory_add_observations", _remembers("chess")),
-        ("delete the entity Rex from the knowledge graph", "memory_delete_entities", _forgot("Rex")),
-        ("echo good morning everybody", "everything_echo", has("good morning everybody")),
-        ("use echo to say the door is open", "everything_echo", has("door is open")),
-        ("what is the sum of 17 and 25", "everything_get_sum calculator_calculate own", has("42|forty-two")),
-        ("get the sum of 3.5 and 4", "everything_get_sum calculator_calculate own", has("7.5|seven and a half|seven point five")),
-        ("show me the environment variables of the server", "everything_get_env", has("path")),
-        ("give me 5 resource links", "everything_get_resource_links", has("resource")),
-        ("get the structured content for Chicago", "everything_get_structured_content", has("chicago|light rain|drizzle|degrees|36")),
-        ("show an annotated message of the type success", "everything_get_annotated_message", has("success|completed")),
-        ("run a long running operation of 2 seconds in 2 steps", "everything_trigger_long_running_operation", has("complete")),
-        ("think about this step: we should compare the prices first", "thinking_sequentialthinking", has("thought|1")),
-        ("what time is it in Tokyo", "time_get_current_time own", is_now("Asia/Tokyo")),
-        ("current time in New York please", "time_get_current_time own", is_now("America/New_York")),
-        ("tell me the time in Sydney right now", "time_get_current_time own", is_now("Australia/Sydney")),
-        ("get the current time in the timezone Europe/Lisbon", "time_get_current_time own", is_now("Europe/Lisbon")),
-        ("convert 15:00 from London to Tokyo time", "time_convert_time own", has("00:00|0:00|23:00|midnight|11 pm")),
-        ("if it's 09:30 in Berlin what time is it in Los Angeles", "time_convert_time own", has("00:30|0:30|12:30")),
-        ("convert the time 18:00 from Europe/Paris to Asia/Singapore", "time_convert_time own", has("01:00|00:00|1:00|1 am")),
-        ("fetch {web}/news", "fetch_fetch", has("lighthouse")),
-        ("what does the page {web}/menu say", "fetch_fetch", has("lentil")),
-        ("get me the contents of {web}/hours", "fetch_fetch", has("nine to six")),
-        ("read me the website {web}/news", "fetch_fetch", has("lighthouse")),
-        ("fetch the url {web}/menu please", "fetch_fetch", has("lentil")),
-        ("what's the git status of {repo}", "git_git_status", has("notes.txt|plan.txt|branch")),
-        ("show me the last commits in {repo}", "git_git_log", has("first notes")),
-        ("show the git log of {repo}", "git_git_log", has("first notes")),
-        ("which branches are there in {repo}", "git_git_branch", has("draft")),
-        ("what changes in {repo} are not staged yet", "git_git_diff_unstaged git_git_status git_git_diff", has("second line|notes.txt")),
-        ("show the changes in {repo} that are staged for commit", "git_git_diff_staged git_git_status", has("plan")),
-        ("create a branch called holiday in {repo}", "git_git_create_branch", happened(lambda world: "holiday" in world.git("branch"))),
-        ("stage the file notes.txt in {repo}", "git_git_add",
-         happened(lambda world: "notes.txt" in world.git("diff", "--cached", "--name-only"))),
-        ("commit the staged changes in {repo} with the message Add my plan", "git_git_commit",
-         happened(lambda world: "Add my plan" in world.git("log", "--format=%s"))),
-        ("show the commit HEAD in {repo}", "git_git_show", has("notes")),
-        ("list the tables in the database", "sqlite_list_tables", has("books")),
-        ("which tables does the SQLite database have", "sqlite_list_tables", has("books")),
-        ("describe the table books", "sqlite_describe_table", has("author")),
-        ("run the query SELECT title FROM books", "sqlite_read_query", has("dracula")),
-        ("execute this SELECT query: SELECT author FROM books WHERE title = 'Emma'", "sqlite_read_query", has("austen")),
-        ("calculate 12 * (3 + 4)", "calculator_calculate own", has("84|eighty-four")),
-        ("evaluate the expression 2**10", "calculator_calculate own", has("1024|1,024")),
-        ("calculate 3.5 * 18", "calculator_calculate own", has("63|sixty-three")),
-        ("what is 144 divided by 12", "calculator_calculate own", has("12|twelve")),
-    ]  # fmt: skip
-    return [Asked(said, tuple(tools.split()), check) for said, tools, check in rows]
+    """What people ask, of mcp_sentences.toml."""
+    rows = tomllib.loads(_SENTENCES.read_text(encoding="utf-8"))["asked"]
+    return [Asked(row["say"], tuple(row["tools"]), _check(row)) for row in rows]
+
+
+def _check(row: dict[str, Any]) -> Check:
+    match row:
+        case {"has": words}:
+            return has(*words)
+        case {"zone": zone}:
+            return is_now(zone)
+        case {"effect": name}:
+            return lambda _reply, world: EFFECTS[name](world)
+    raise AssertionError(row)
 
 
 _MEMORY = "memory.jsonl"
@@ -287,16 +232,21 @@ _KNOWN = (
 )
 
 
-def _remembers(word: str) -> Check:
-    return happened(lambda world: word in _text(world.folder / _MEMORY))
-
-
-def _forgot(word: str) -> Check:
-    return happened(lambda world: word not in _text(world.folder / _MEMORY))
-
-
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+EFFECTS: dict[str, Callable[[World], bool]] = {
+    "folder made": lambda world: (world.notes / "holiday").is_dir(),
+    "file written": lambda world: "hello world" in _text(world.notes / "hello.txt"),
+    "file renamed": lambda world: (world.notes / "new.txt").exists(),
+    "branch made": lambda world: "holiday" in world.git("branch"),
+    "file staged": lambda world: "notes.txt" in world.git("diff", "--cached", "--name-only"),
+    "committed": lambda world: "Add my plan" in world.git("log", "--format=%s"),
+    "remembers Bella": lambda world: "Bella" in _text(world.folder / _MEMORY),
+    "remembers chess": lambda world: "chess" in _text(world.folder / _MEMORY),
+    "forgot Rex": lambda world: "Rex" not in _text(world.folder / _MEMORY),
+}
 
 
 # --- the run
@@ -350,12 +300,13 @@ def main() -> int:
                     _report(results[-1], world)
         finally:
             program.stop()
+    right, useful = (sum(getattr(result, what) for result in results) for what in ("right_tool", "useful"))
     figures = {
         "machine": describe(),
         "servers": sorted(servers),
         "sentences": len(results),
-        "right_tool": sum(result.right_tool for result in results),
-        "useful": sum(result.useful for result in results),
+        "right_tool": right,
+        "useful": useful,
         "wrong": [
             {key: value for key, value in asdict(result).items() if key != "reply"}
             for result in results
@@ -366,7 +317,7 @@ def main() -> int:
     print(text)
     if arguments.json:
         arguments.json.write_text(text + "\n", encoding="utf-8")
-    is_kept = figures["right_tool"] >= TOOL_BAR * len(results) and figures["useful"] >= ANSWER_BAR * len(results)
+    is_kept = right >= TOOL_BAR * len(results) and useful >= ANSWER_BAR * len(results)
     return 0 if is_kept else 1
 
 

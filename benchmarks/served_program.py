@@ -98,10 +98,11 @@ class Program:
             for question in self._request("/v1/confirmations", None, _GUARD)["data"]:
                 try:
                     self._request(f"/v1/confirmations/{question['token']}", {"granted": True}, _GUARD)
-                except urllib.error.HTTPError as error:  # answered meanwhile
-                    assert error.code == 404, error
+                except urllib.error.HTTPError as error:
+                    if error.code != 404:  # it was answered meanwhile
+                        raise
 
-    def _request(self, path: str, body: dict[str, Any] | None, token: str) -> Any:
+    def _request(self, path: str, body: dict[str, Any] | None, token: str) -> Any:  # noqa: ANN401 - JSON
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)

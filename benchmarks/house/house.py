@@ -25,7 +25,7 @@ def _cover(device_class: str | None, *, features: int = _COVER, position: int = 
 
 
 def _light(modes: list[str]) -> dict[str, Any]:
-    fixed = {"supported_color_modes": modes, "color_mode": modes[0]}
+    fixed: dict[str, Any] = {"supported_color_modes": modes, "color_mode": modes[0]}
     facts: dict[str, Any] = {"is_on": False}
     if modes != ["onoff"]:
         facts["brightness"] = 204
@@ -50,7 +50,12 @@ def _climate(modes: list[str]) -> dict[str, Any]:
 
 def _player(device_class: str, volume: float) -> dict[str, Any]:
     facts = {"state": "off", "volume_level": volume, "is_volume_muted": False, "media_title": "Blue in Green"}
-    return {"domain": "media_player", "features": _PLAYER_FEATURES, "fixed": {"device_class": device_class}, "facts": facts}
+    return {
+        "domain": "media_player",
+        "features": _PLAYER_FEATURES,
+        "fixed": {"device_class": device_class},
+        "facts": facts,
+    }
 
 
 def _switch(device_class: str) -> dict[str, Any]:
@@ -201,7 +206,7 @@ def _devices(area: dict[str, Any]) -> Iterator[dict[str, Any]]:
             continue
         made = _KINDS[kind]
         for name in things:
-            value = things[name] if isinstance(things, dict) else None
+            value: Any = things[name] if isinstance(things, dict) else None
             fixed, facts = dict(made.get("fixed", {})), dict(made.get("facts", {}))
             match kind:
                 case "select":

@@ -5,6 +5,7 @@ devices are read from `house.json` in Home Assistant's folder. The service `simu
 facts of that file again, and some of them others.
 """
 
+# ruff: noqa: ANN401 - Home Assistant, and so its types, are not installed here
 from __future__ import annotations
 
 import datetime as dt
@@ -27,7 +28,13 @@ def install(folder: Path, devices: list[dict[str, Any]]) -> str:
     package = folder / "custom_components" / DOMAIN
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(Path(__file__).read_text(encoding="utf-8"), encoding="utf-8")
-    manifest = {"domain": DOMAIN, "name": "Simulated devices", "version": "1.0", "codeowners": [], "iot_class": "calculated"}
+    manifest = {
+        "domain": DOMAIN,
+        "name": "Simulated devices",
+        "version": "1.0",
+        "codeowners": [],
+        "iot_class": "calculated",
+    }
     (package / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (package / "services.yaml").write_text("reset:\n", encoding="utf-8")
     for platform in PLATFORMS:
@@ -403,12 +410,13 @@ def entity_class(platform: str) -> Any:
         "weather": "WeatherEntityFeature",
     }.get(platform)  # fmt: skip
     attributes: dict[str, Any] = {}
-    if features:
+    if features is not None:
+        kind = getattr(module, features)
 
         class _WithFeatures(ours):  # type: ignore[misc, valid-type]
             def __init__(self, device: dict[str, Any]) -> None:
                 super().__init__(device)
-                self._attr_supported_features = getattr(module, features)(device["features"])
+                self._attr_supported_features = kind(device["features"])
 
         ours = _WithFeatures
     if platform == "humidifier":
