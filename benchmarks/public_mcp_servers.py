@@ -206,12 +206,13 @@ class Asked:
     tools: tuple[str, ...]
     """Those that serve it; with "own" also the assistant's own"""
     is_useful: Check
+    is_held_out: bool = False
 
 
 def sentences() -> list[Asked]:
     """What people ask, of mcp_sentences.toml."""
     rows = tomllib.loads(_SENTENCES.read_text(encoding="utf-8"))["asked"]
-    return [Asked(row["say"], tuple(row["tools"]), _check(row)) for row in rows]
+    return [Asked(row["say"], tuple(row["tools"]), _check(row), row.get("held_out", False)) for row in rows]
 
 
 def _check(row: dict[str, Any]) -> Check:
@@ -245,6 +246,11 @@ EFFECTS: dict[str, Callable[[World], bool]] = {
     "committed": lambda world: "Add my plan" in world.git("log", "--format=%s"),
     "remembers Bella": lambda world: "Bella" in _text(world.folder / _MEMORY),
     "remembers chess": lambda world: "chess" in _text(world.folder / _MEMORY),
+    "remembers Luna": lambda world: "Luna" in _text(world.folder / _MEMORY),
+    "bills made": lambda world: (world.notes / "bills").is_dir(),
+    "stamps written": lambda world: "buy stamps" in _text(world.notes / "stamps.txt"),
+    "memo written": lambda world: "remember the milk" in _text(world.notes / "memo.txt"),
+    "garden branch": lambda world: "garden" in world.git("branch"),
     "forgot Rex": lambda world: "Rex" not in _text(world.folder / _MEMORY),
 }
 
@@ -260,13 +266,14 @@ class Result:
     reply: str = ""
     right_tool: bool = False
     useful: bool = False
+    is_held_out: bool = False
     seconds: float = 0.0
 
 
 def ask(asked: Asked, program: Program, world: World) -> Result:
     places = {"notes": world.notes, "repo": world.repository, "web": f"http://127.0.0.1:{world.port}"}
     said = asked.said.format_map(places)
-    result = Result(asked.said, asked.tools)
+    result = Result(asked.said, asked.tools, is_held_out=asked.is_held_out)
     before, began_s = program.chosen(), time.monotonic()
     result.reply = program.say(said)
     result.seconds = round(time.monotonic() - began_s, 1)
@@ -307,6 +314,11 @@ def main() -> int:
         "sentences": len(results),
         "right_tool": right,
         "useful": useful,
+        "held_out": {
+            "sentences": len(held := [result for result in results if result.is_held_out]),
+            "right_tool": sum(result.right_tool for result in held),
+            "useful": sum(result.useful for result in held),
+        },
         "wrong": [
             {key: value for key, value in asdict(result).items() if key != "reply"}
             for result in results
