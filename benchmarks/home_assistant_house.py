@@ -3,7 +3,8 @@
 Starts Home Assistant with the simulated devices of benchmarks/house, connects `edgevox serve` to it with its own
 commands, says each sentence of sentences.jsonl over the chat API, and reads from Home Assistant's own states what
 happened. A sentence is right if what it asks for has happened, nothing else has, and a question's answer has the
-value. What needs a yes gets one.
+value. What needs a yes gets one. Rows with `held_out` were written after the first run and the corrections that it led
+to, before they were said for the first time.
 
 Rows with `slurp` have their words in the corpus SLURP (github.com/pswietojanski/slurp), which is not kept here: its
 `test.jsonl` and `devel.jsonl` are read from the folder that EDGEVOX_SLURP names; without it those rows are left out.
@@ -49,12 +50,14 @@ class Row:
     before: Mapping[str, Facts]
     outcomes: tuple[Mapping[str, Facts], ...]
     reply: tuple[str, ...]
+    is_held_out: bool = False
 
 
 @dataclass
 class Result:
     said: str
     is_strangers: bool
+    is_held_out: bool
     reply: str = ""
     is_right: bool = False
     wrong: list[str] = field(default_factory=list)
@@ -75,7 +78,8 @@ def read_rows(slurp: Path | None) -> list[Row]:
         said = row.get("say") or words.get(row["slurp"])
         if said:
             outcomes = (row["want"], *row.get("or", ()))
-            rows.append(Row(said, "slurp" in row, row.get("before", {}), outcomes, tuple(row.get("reply", ()))))
+            before, reply = row.get("before", {}), tuple(row.get("reply", ()))
+            rows.append(Row(said, "slurp" in row, before, outcomes, reply, row.get("held_out", False)))
     return rows
 
 
@@ -232,7 +236,7 @@ def has_answer(reply: str, wanted: tuple[str, ...]) -> bool:
 def judge(row: Row, server: Server, program: Program, house: House) -> Result:
     server.post("/api/services/simulated/reset", {"facts": row.before})
     before = observed(server, house)
-    result = Result(row.said, row.is_strangers)
+    result = Result(row.said, row.is_strangers, row.is_held_out)
     began_s = time.monotonic()
     result.reply = program.say(row.said)
     result.seconds = round(time.monotonic() - began_s, 2)
@@ -279,6 +283,7 @@ def main() -> int:
             program.stop()
     right = sum(result.is_right for result in results)
     theirs = [result for result in results if result.is_strangers]
+    held_out = [result for result in results if result.is_held_out]
     figures = {
         "machine": describe(),
         "home_assistant": version,
@@ -287,6 +292,7 @@ def main() -> int:
         "right": right,
         "share": round(right / len(results), 3),
         "of_strangers": {"sentences": len(theirs), "right": sum(result.is_right for result in theirs)},
+        "held_out": {"sentences": len(held_out), "right": sum(result.is_right for result in held_out)},
         "median_s": sorted(result.seconds for result in results)[len(results) // 2],
         # The words of the corpus are not kept.
         "wrong": [

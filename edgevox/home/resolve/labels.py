@@ -145,8 +145,11 @@ def find_place(house: House, said: str) -> Place | None:
 
 
 def place_called(house: House, said: Words) -> Place | None:
-    """The area or floor with exactly that name."""
-    return next((place for place in house.places if any(are_same(said, label) for label in _place_labels(place))), None)
+    """The area or floor with exactly that name; of several, such as "our bedroom" and an empty Bedroom, one in use."""
+    named = [place for place in house.places if any(are_same(said, label) for label in _place_labels(place))]
+    if len(named) > 1:
+        return next((place for place in named if entities_at(place, house.entities)), named[0])
+    return named[0] if named else None
 
 
 def entities_at(place: Place, pool: Entities) -> Entities:

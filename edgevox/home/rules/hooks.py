@@ -80,9 +80,9 @@ class HomeRules(Hook):
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         if (about_calendar := await self._about_calendar(run)) is not None:
             return about_calendar
-        if due := self._due(run):
-            run.notes.pop(CommandClauses.name, None)  # its day is that of the item
-            return Calls(due)
+        if whole := self._as_a_whole(run):
+            run.notes.pop(CommandClauses.name, None)  # its day is that of an item, or a part of a name
+            return Calls(whole)
         noted = run.notes.get(CommandClauses.name)
         clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
         text = plain_request(clauses.command)
@@ -136,10 +136,12 @@ class HomeRules(Hook):
             return Calls(calls)
         return Answer(calendar.NO_CHANGES) if calendar.wants_change(text) else None
 
-    def _due(self, run: Run) -> tuple[ToolCall, ...]:
-        """The call that puts an item on a list for a day."""
+    def _as_a_whole(self, run: Run) -> tuple[ToolCall, ...]:
+        """The call that puts an item on a list for a day, or that runs what has the whole sentence for its name."""
+        text = plain_request(run.text)
         try:
-            return lists.parse_due(plain_request(run.text), self._home.house(), self._now())
+            house = self._home.house()
+            return lists.parse_due(text, house, self._now()) or named_things.routine(text, house)
         except (HomeError, StateError):
             return ()  # the call of the model tells why
 

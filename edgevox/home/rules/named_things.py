@@ -15,7 +15,12 @@ from edgevox.home.grammar import NUMBER, Calls, pattern, tool_call
 from edgevox.home.resolve import labels
 
 _SELECTORS = frozenset({"select", "input_select"})
-_NUMBERS = frozenset({"number", "input_number"})
+# The tool that sets what is a number to begin with, and its slot.
+_SET = {
+    "number": ("set_number", "value"),
+    "input_number": ("set_number", "value"),
+    "humidifier": ("humidifier_set_humidity", "humidity"),
+}
 _ROUTINES = frozenset({"scene", "script", "button", "input_button"})
 _ASKS = pattern(r"^(?:what|which|who|when|where|why|how|is|are|was|were|do|does|did|has|have|can|tell|if|whenever)\b")
 # Words of a request that need not be in a name.
@@ -29,7 +34,7 @@ def parse(text: str, house: House) -> Calls:
     """The calls of a request, or none."""
     if not text or _ASKS.match(text):
         return ()
-    return _option(text, house) or _number(text, house) or _routine(text, house)
+    return _option(text, house) or _number(text, house) or routine(text, house)
 
 
 def _option(text: str, house: House) -> Calls:
@@ -51,7 +56,7 @@ def _option(text: str, house: House) -> Calls:
 
 def _number(text: str, house: House) -> Calls:
     values = list(_VALUE.finditer(text))
-    if len(values) != 1 or not any(entity.domain in _NUMBERS for entity in house.entities):
+    if len(values) != 1 or not any(entity.domain in _SET for entity in house.entities):
         return ()
     value = number_value(values[0][0])
     around = f"{text[: values[0].start()]} {text[values[0].end() :]}".replace("%", " ")
@@ -61,12 +66,13 @@ def _number(text: str, house: House) -> Calls:
     fit, found = labels.best_fits(rest, house.entities, labels.labels_of(house))
     # One word of a name may mean something else with that word.
     is_clear = fit <= labels.Fit.SAME_PLAIN_WORDS or (fit <= labels.Fit.PART and len(rest) > 1)
-    if len(found) != 1 or found[0].domain not in _NUMBERS or not is_clear:
+    if len(found) != 1 or found[0].domain not in _SET or not is_clear:
         return ()
-    return (tool_call("set_number", name=found[0].name, value=int(value) if value.is_integer() else value),)
+    tool, slot = _SET[found[0].domain]
+    return (tool_call(tool, **{"name": found[0].name, slot: int(value) if value.is_integer() else value}),)
 
 
-def _routine(text: str, house: House) -> Calls:
+def routine(text: str, house: House) -> Calls:
     """A routine whose name is what is said, also as an imperative: "feed the cat" for the Cat Feeder."""
     said = normalized_words(text)
     if len(said) < 2:
@@ -80,9 +86,9 @@ def _routine(text: str, house: House) -> Calls:
     ]
     if len(routines) != 1:
         return ()
-    routine = routines[0]
-    kind = {"domain": routine.domain} if routine.domain in ("scene", "script") else {}
-    return (tool_call("turn_on", name=routine.name, **kind),)
+    meant = routines[0]
+    kind = {"domain": meant.domain} if meant.domain in ("scene", "script") else {}
+    return (tool_call("turn_on", name=meant.name, **kind),)
 
 
 def _without(said: Words, part: Words) -> Words | None:

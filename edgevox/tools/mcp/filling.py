@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from edgevox.core.words import STOP_WORDS, singular
 from edgevox.tools.mcp.arguments import asks_for_zone
-from edgevox.tools.mcp.sentence_parts import FILE, QUOTED, Held
+from edgevox.tools.mcp.sentence_parts import FILE, NUMBER, QUOTED, Held
 from edgevox.tools.tool import Tool
 
 # --- words
@@ -142,10 +142,7 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     tool = described.tool
     slots = tool.parameters.get("properties", {})
     required = set(tool.parameters.get("required", ()))
-    own = Held(
-        held.text, [*held.urls], [*held.paths], held.sql, held.sum, [*held.clocks], [*held.zones], [*held.numbers]
-    )
-    own.rest = held.rest
+    own = replace(held, urls=[*held.urls], paths=[*held.paths], clocks=[*held.clocks], zones=[*held.zones])
     arguments: dict[str, Any] = {}
     missing: list[str] = []
     words = _Filling(own, described)
@@ -168,10 +165,12 @@ class _Filling:
 
     def __init__(self, held: Held, described: DescribedTool) -> None:
         self._held = held
+        self._numbers = list(NUMBER.finditer(held.rest))
         self._schema = described.tool.parameters
         self._names = described.names
         self._own_words = {word for word, weight in described.weights.items() if weight >= FIRST_SENTENCE}
         self._is_about_sql = bool(re.search(r"\bSQL", described.tool.description))
+        self._takes_globs = bool(re.search(r"\bglob", described.tool.description, re.IGNORECASE))
         self.used = Used()
 
     def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
@@ -243,7 +242,11 @@ class _Filling:
             self.used.named += 1
             return found
         self.used.guessed += 1
-        return None if _IS_PATH.search(name) else self._left()
+        if _IS_PATH.search(name):
+            return None
+        left = self._left()
+        # A pattern in the manner of a shell finds a name anywhere below only with these.
+        return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
 
     def _behind(self, name: str, parent: str) -> str | None:
         """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
@@ -289,26 +292,23 @@ class _Filling:
         return text.strip(" \"'.,") or None
 
     def _number(self, name: str, slot: Mapping[str, Any], kind: str, *, is_required: bool) -> float | None:
-        held = self._held
         words = {*words_of(name), *words_of(str(slot.get("description", "")))}
-        chosen: str | None = None
-        for number in held.numbers:
-            behind = re.search(rf"(?<![\w.]){re.escape(number)} (\w+)", held.rest)
-            before = re.search(rf"(\w+) {re.escape(number)}(?![\w.])", held.rest)
-            beside = {singular(found[1].casefold()) for found in (behind, before) if found}
-            if beside & words - STOP_WORDS:
-                chosen = number
-                break
-        if chosen is None and is_required and held.numbers:
-            chosen = held.numbers[0]
+        chosen = next((found for found in self._numbers if self._beside(found) & words - STOP_WORDS), None)
+        if chosen is None and is_required and self._numbers:
+            chosen = self._numbers[0]
         if chosen is not None:
-            held.numbers.remove(chosen)
-            value = float(chosen)
+            self._numbers.remove(chosen)
+            value = float(chosen[0])
             return int(value) if kind == "integer" or value.is_integer() else value
         if not is_required:
             return None
         low = slot.get("default", slot.get("minimum"))
         return int(low) if isinstance(low, int | float) else None
+
+    def _beside(self, number: re.Match[str]) -> set[str]:
+        """The words before and behind a number."""
+        before, behind = words_of(self._held.rest[: number.start()]), words_of(self._held.rest[number.end() :])
+        return {*before[-1:], *behind[:1]}
 
     def _list(self, name: str, slot: Mapping[str, Any]) -> list[object] | None:
         members = slot.get("items")

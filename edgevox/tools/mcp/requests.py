@@ -93,6 +93,9 @@ class ServerTools:
             return not request.missing or len(request.missing) < len(request.arguments)
         if request.missing:
             return False
+        # A city and "time" are about a time zone, which nothing of the home has.
+        if any(zone in _texts(request.arguments) for zone in held.zones) and "time" in words_of(held.rest):
+            return True
         said = [word for word in words_of(held.rest) if word not in STOP_WORDS and word not in VAGUE]
         if not said:
             return False

@@ -17,7 +17,7 @@ _SQL = re.compile(
 _SUM = re.compile(r"(?<![\w.])[-(]*\d[\d.,\s()*/+^%-]*[*/+^-][\d.\s()*/+^%-]*[\d)]")
 _CLOCK = re.compile(r"\b(?:[01]?\d|2[0-3]):[0-5]\d\b")
 QUOTED = re.compile(r"[\"“‘]([^\"”’]+)[\"”’]|(?<!\w)'([^']+)'(?!\w)")
-_NUMBER = re.compile(r"(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w:/]|\.\d)")
+NUMBER = re.compile(r"(?<![\w.:/-])-?\d+(?:\.\d+)?(?![\w:/]|\.\d)")
 _ZONE = re.compile(r"\b[A-Z][a-z]+(?:/[A-Z][A-Za-z_]+)+\b")
 _CAPITALS = re.compile(r"\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
 
@@ -33,7 +33,6 @@ class Held:
     sum: str = ""
     clocks: list[str] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
-    numbers: list[str] = field(default_factory=list)
     rest: str = ""
     """the sentence without addresses and paths"""
 
@@ -58,7 +57,6 @@ def held_in(text: str) -> Held:
     if found := _SUM.search(rest):
         held.sum = found[0].strip()
     held.clocks = _CLOCK.findall(rest)
-    held.numbers = _NUMBER.findall(rest)
     held.rest = rest.strip(" .?!")
     for words in _CAPITALS.findall(held.rest):
         if (zone := zone_of(words)) and zone not in held.zones:

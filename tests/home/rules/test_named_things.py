@@ -28,6 +28,7 @@ HOME = house(
     thing("Car Charge Limit", "number"),
     thing("Volume Limit", "number"),
     thing("Desk Lamp"),
+    thing("Laundry Dehumidifier", "humidifier"),
     thing("Water The Plants", "script"),
     thing("Cat Feeder", "button"),
     thing("Chores", "todo"),
@@ -44,6 +45,11 @@ HOME = house(
         ("volume limit twenty five please", "set_number", {"name": "Volume Limit", "value": 25}),
         ("Water the plants.", "turn_on", {"name": "Water The Plants", "domain": "script"}),
         ("feed the cat", "turn_on", {"name": "Cat Feeder"}),
+        (
+            "laundry dehumidifier to 50 percent",
+            "humidifier_set_humidity",
+            {"name": "Laundry Dehumidifier", "humidity": 50},
+        ),
     ],
 )
 def test_a_name_and_a_value_are_a_request(text: str, tool: str, arguments: Mapping[str, Any]) -> None:

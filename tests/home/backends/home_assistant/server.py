@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -13,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HASS = Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass"
+# `make test-newest-home` names another one.
+HASS = Path(os.environ.get("TEST_HASS") or Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass")
 _STARTS_WITHIN_S = 90.0
 _CONFIGURATION = """
 homeassistant:
