@@ -71,6 +71,8 @@ class ServerTools:
             # What is in the sentence is for the tool, and what the tool requires is in the sentence.
             score *= 1.6**used.hard * 0.4 ** len(request.missing) * 0.5 ** max(0, self._kinds(held) - used.hard)
             score *= 1.3**used.named * 0.6**used.guessed
+            if not _names_verb(tool, {*said, *asked}):
+                score *= 0.3  # "which accounts are there" creates none
             if said and said[0] in tool.names:
                 score *= 1.5
             if re.search(rf"\buse (?:the )?{re.escape(tool.own)}\b", held.rest, re.IGNORECASE):
@@ -90,7 +92,8 @@ class ServerTools:
 
     def _is_meant(self, held: Held, tool: DescribedTool, request: Request) -> bool:
         if held.is_hard:
-            return not request.missing or len(request.missing) < len(request.arguments)
+            is_named = _names_verb(tool, set(words_of(held.rest))) and len(request.missing) <= len(request.arguments)
+            return not request.missing or is_named
         if request.missing:
             return False
         # A city and "time" are about a time zone, which nothing of the home has.
@@ -114,6 +117,15 @@ class ServerTools:
 
     def _is_rare(self, word: str) -> bool:
         return self._rarity.get(word, 0) >= math.log(4)
+
+
+_ACTS = frozenset({"create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append"})
+
+
+def _names_verb(tool: DescribedTool, said: set[str]) -> bool:
+    """Whether the verb of a tool that acts is said, in its own word or another; True for tools that do not act."""
+    verbs = tool.names & _ACTS
+    return not verbs or not said.isdisjoint(verbs.union(*(alike().get(verb, ()) for verb in verbs)))
 
 
 def _texts(value: object) -> Iterator[str]:

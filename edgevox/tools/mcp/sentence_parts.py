@@ -50,8 +50,8 @@ def held_in(text: str) -> Held:
     rest = _URL.sub(" ", plain)
     if found := _SQL.search(rest):
         held.sql = found[0]
-    held.zones = _ZONE.findall(rest)
-    without_zones = _ZONE.sub(" ", rest)
+    held.zones = [zone for zone in _ZONE.findall(rest) if zone_of(zone) == zone]
+    without_zones = _ZONE.sub(lambda found: " " if found[0] in held.zones else found[0], rest)
     held.paths = _PATH.findall(without_zones)
     rest = " ".join(_PATH.sub(" ", without_zones).split())
     if found := _SUM.search(rest):
