@@ -65,11 +65,11 @@ class Figures:
 # --- readers
 
 
-def read_messages(folder: Path) -> Iterator[Message]:
+def read_messages(folder: Path, every: int = 1) -> Iterator[Message]:
     for path in sorted(folder.iterdir()):
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         if path.name.endswith(".jsonl"):
-            yield from _of_lines(path.stem, text)
+            yield from _of_lines(path.stem, text.splitlines()[::every])
         elif path.name.endswith(".test.ts"):
             yield from _of_typescript(path.name.removesuffix(".test.ts"), text)
         elif path.suffix == ".java":
@@ -78,8 +78,8 @@ def read_messages(folder: Path) -> Iterator[Message]:
             yield from _of_tasmota(path.stem, text)
 
 
-def _of_lines(source: str, text: str) -> Iterator[Message]:
-    for line in filter(None, text.splitlines()):
+def _of_lines(source: str, lines: list[str]) -> Iterator[Message]:
+    for line in filter(None, lines):
         row = json.loads(line)
         yield Message(source, row["topic"].split("/")[1], row["payload"])
 
@@ -188,17 +188,28 @@ def _reason(message: Message, payload: bytes) -> str:
     return "nothing in it"
 
 
+_KEY = re.compile(r"value_json(?:\.(\w+)|\[\\?['\"](.+?)\\?['\"]\])")
+
+
 def _send_states(message: Message, entity: MqttEntity, entities: MqttEntities, figures: Figures) -> None:
     whole = expand_abbreviations(dict(message.payload))
-    keys = sorted(set(re.findall(r"value_json(?:\.|\[['\"])(\w+)", json.dumps(whole))))
+    written = json.dumps(whole, ensure_ascii=False)
+    keys = {dotted or quoted for dotted, quoted in _KEY.findall(written)}
+    read: set[str] = set()
     for value in ("ON", "OFF", "open", "21.5", "heat", "online", 50, True, None):
-        for payload in (json.dumps(dict.fromkeys(keys, value)), str(value)):
+        for payload in (json.dumps(dict.fromkeys(sorted(keys), value)), str(value)):
+            for channel in entity.component.channels:
+                if channel.template is None or channel.template.read(payload) is not None:
+                    read.add(channel.topic)
             for topic in entity.topics:
                 try:
                     entities.take(topic, payload.encode())
                     figures.states += 1
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is a failure
                     figures.failed.append(f"{message.source}: state {payload[:60]}: {error!r}")
+
+    unread = {channel.topic for channel in entity.component.channels} - read
+    figures.failed += [f"{message.source}: {message.component} reads nothing from {topic}" for topic in unread]
 
 
 def _send_commands(message: Message, entity: MqttEntity, figures: Figures) -> None:
@@ -219,10 +230,11 @@ def _send_commands(message: Message, entity: MqttEntity, figures: Figures) -> No
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", type=Path, help="the published messages")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth line of a *.jsonl file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures there")
     arguments = parser.parse_args()
     figures = Figures()
-    for message in read_messages(arguments.folder):
+    for message in read_messages(arguments.folder, arguments.every):
         use(message, figures)
     kept = {
         "machine": describe(),

@@ -86,7 +86,7 @@ def commands(folder: Path, world: World) -> dict[str, list[str]]:
         "files": [str(world.notes)],
         "sqlite": ["--db-path", str(world.database)],
         "git": ["--repository", str(world.repository)],
-        "fetch": ["--ignore-robots-txt"],
+        "fetch": ["--ignore-robots-txt", "--allow-private-ips"],
     }
     programs = {name: _npm_program(folder, package) for name, package in _NPM.items()}
     programs |= {name: _python_program(folder, package) for name, (package, *_) in _PYPI.items()}

@@ -15,7 +15,7 @@ from edgevox.core.hooks import Hook
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.llm.presets import ModelPreset
-from edgevox.tools.builtin.knowledge import KnowledgeQuestions
+from edgevox.tools.builtin.knowledge import KnowledgeQuestions, read_question
 from edgevox.tools.policy import LOCAL, Caller
 
 _SHOWN = ("turn_on", "get_state", "start_timer")
@@ -104,7 +104,10 @@ class HomeContext:
         hooks = (*toolbox.hooks_in(room), self._knowledge(toolbox))
         if not self._preset.home_only or not toolbox.mcp.reports():
             return hooks
-        return (AddressedServers(toolbox.mcp), *hooks, NamedServers(toolbox.mcp, self.all_names))
+        named = NamedServers(
+            toolbox.mcp, self.all_names, lambda text: read_question(text, toolbox.alarms.now()) is not None
+        )
+        return (AddressedServers(toolbox.mcp), *hooks, named)
 
     def _knowledge(self, toolbox: Toolbox) -> KnowledgeQuestions:
         home_names = self.all_names if self._preset.home_only else None

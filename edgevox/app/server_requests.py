@@ -51,17 +51,23 @@ class AddressedServers(Hook):
 
 
 class NamedServers(AddressedServers):
-    """Reads requests in the words of a tool, where no rule has read them and nothing of the home is named."""
+    """Reads requests in the words of a tool, where no rule has read them and nothing of the home is named.
+
+    `is_own` tells which questions the assistant answers itself, about sums and times for example.
+    """
 
     name: ClassVar[str] = "named_servers"
-    priority: ClassVar[int] = -50
+    priority: ClassVar[int] = -5
 
-    def __init__(self, servers: McpServers, home_names: Names) -> None:
+    def __init__(self, servers: McpServers, home_names: Names, is_own: Callable[[str], bool]) -> None:
         super().__init__(servers)
         self._home_names = home_names
+        self._is_own = is_own
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         said = set(normalized_words(run.text))
+        if self._is_own(run.text):
+            return None
         if any(said >= set(normalized_words(name)) for name in self._home_names() if name):
             return None
         return self._decided(run)

@@ -48,8 +48,9 @@ async def test_what_is_missing_is_named() -> None:
 
 
 async def test_what_names_a_thing_of_the_home_is_left_to_it() -> None:
-    named = NamedServers(servers(), lambda: ("Desk Lamp",))
+    named = NamedServers(servers(), lambda: ("Desk Lamp",), lambda text: text == "two and two")
 
     assert await AddressedServers(servers()).on_run_start(said("move it")) is None
     assert await named.on_run_start(said("move the desk lamp")) is None
+    assert await named.on_run_start(said("two and two")) is None
     assert isinstance(await named.on_run_start(said("move it")), Calls)

@@ -21,7 +21,8 @@ _SAME = (
     "read say show open contents content text display print view",
     "list show which display",
     "directory folder dir",
-    "size big large",
+    "size big large info metadata when old modified changed",
+    "schema column structure describe",
     "move rename",
     "delete remove forget erase drop",
     "create make new add start",
@@ -54,7 +55,8 @@ VAGUE = frozenset({"file", "get", "use", "tool", "server", "specific", "data", "
 
 def words_of(text: str) -> list[str]:
     """The words of a text or an identifier, in the singular."""
-    return [singular(word) for word in _WORD.findall(_CAMEL.sub(" ", text).casefold())]
+    found = _WORD.findall(_CAMEL.sub(" ", text).casefold())
+    return [singular(word) for word in found if len(word) > 1 or word.isdigit()]
 
 
 @cache
@@ -123,7 +125,7 @@ _ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using)\b|[,;]|$)"
 _LEAD = re.compile(
     r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
     r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
-    r"tell|say|query|search|find|read|open|list)\b[ :,]*)+",
+    r"tell|say|query|search|find|read|open|list|up)\b[ :,]*)+",
     re.IGNORECASE,
 )
 
@@ -135,6 +137,7 @@ class Used:
     hard: int = 0
     named: int = 0
     guessed: int = 0
+    times: int = 0
 
 
 def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
@@ -157,6 +160,7 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
         bool(before) and len(after) < len(before)
         for before, after in ((held.urls, own.urls), (held.paths, own.paths), (held.sql, own.sql))
     )
+    words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
     return Request(tool.name, arguments, tuple(missing)), words.used
 
 
@@ -251,6 +255,8 @@ class _Filling:
     def _behind(self, name: str, parent: str) -> str | None:
         """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
         words = [word for word in words_of(name) if word not in ("name", "names")] or words_of(parent)
+        if "content" in words:
+            words = ["text", *words]
         for word in reversed(words):
             form = rf"\b{re.escape(word)}s?[:,]? {_LINK}(?P<value>(?:the )?\S.*?)(?:{_ENDS})"
             if word == "message":
@@ -270,6 +276,8 @@ class _Filling:
         rest = self._held.rest
         if quoted := QUOTED.search(rest):
             return quoted[1] or quoted[2]
+        if len(self._names) == 1 and singular(rest.partition(" ")[0].casefold()) in self._names:
+            return rest.partition(" ")[2].strip() or None  # "echo this is a test": all the rest, as it is
         if ": " in rest:
             return rest.partition(": ")[2].strip() or None
         if found := re.search(

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 from edgevox.core.words import STOP_WORDS
 from edgevox.tools.mcp.filling import (
@@ -61,20 +62,28 @@ class ServerTools:
         return request if self._is_meant(held, tool, request) else None
 
     def _ranked(self, held: Held) -> Iterator[tuple[float, DescribedTool, Request]]:
-        said = [word for word in words_of(held.rest) if word not in STOP_WORDS]
+        every = words_of(held.rest)
+        said = [word for word in every if word not in STOP_WORDS]
+        if held.paths and not said:  # "what is in ~/notes"
+            said = ["read" if "." in held.paths[0].rpartition("/")[2] else "list"]
+        said += map("".join, pairwise(every))  # "check out" for checkout
         asked = [word for word in words_of(held.rest) if word in ("which", "what", "how", "say", "show", "make", "get")]
         for tool in self._tools:
             score = sum(self._worth(word, tool) for word in {*said, *asked})
-            if not score:
-                continue
             request, used = fill(tool, held)
+            if not score and not (used.hard and self._only_user(tool, held)):
+                continue
+            score += used.hard
             # What is in the sentence is for the tool, and what the tool requires is in the sentence.
-            score *= 1.6**used.hard * 0.4 ** len(request.missing) * 0.5 ** max(0, self._kinds(held) - used.hard)
-            score *= 1.3**used.named * 0.6**used.guessed
+            score *= 1.6**used.hard * 0.4 ** len(request.missing) * 0.1 ** max(0, self._kinds(held) - used.hard)
+            score *= 1.3**used.named * 0.6**used.guessed * 1.4**used.times * _fits_path(tool, held)
             if not _names_verb(tool, {*said, *asked}):
                 score *= 0.3  # "which accounts are there" creates none
+            score *= 1.3 ** len((tool.names - GENERIC) & set(said))
             if said and said[0] in tool.names:
                 score *= 1.5
+            elif said and alike().get(said[0], frozenset()) & tool.names:
+                score *= 1.4
             if re.search(rf"\buse (?:the )?{re.escape(tool.own)}\b", held.rest, re.IGNORECASE):
                 score *= 3
             score /= 1 + 0.04 * len(tool.names)
@@ -85,6 +94,10 @@ class ServerTools:
         own = tool.weights.get(word, 0) * rarity.get(word, 0)
         other = (tool.weights.get(other, 0) * rarity.get(other, 0) for other in alike().get(word, ()))
         return max(own, 0.6 * max(other, default=0))
+
+    def _only_user(self, tool: DescribedTool, held: Held) -> bool:
+        """Whether no other tool uses the address that the sentence holds."""
+        return bool(held.urls) and all(other is tool or not fill(other, held)[1].hard for other in self._tools)
 
     @staticmethod
     def _kinds(held: Held) -> int:
@@ -117,6 +130,20 @@ class ServerTools:
 
     def _is_rare(self, word: str) -> bool:
         return self._rarity.get(word, 0) >= math.log(4)
+
+
+_FOLDER_WORDS, _FILE_WORDS = frozenset({"directory", "folder", "tree"}), frozenset({"file"})
+
+
+def _fits_path(tool: DescribedTool, held: Held) -> float:
+    """How well a tool for files or folders fits a path with or without an ending."""
+    if len(held.paths) != 1:
+        return 1.0
+    is_file = "." in held.paths[0].rpartition("/")[2]
+    is_for_folders, is_for_files = bool(tool.names & _FOLDER_WORDS), bool(tool.names & _FILE_WORDS)
+    if is_for_folders == is_for_files:
+        return 1.0
+    return 1.15 if is_for_files == is_file else 0.6
 
 
 _ACTS = frozenset({"create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append"})
