@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all lint docs setup setup-system setup-dev wheel deb bench fuzz soak soak-satellites power-cut llama-tests train-smoke
+.PHONY: run test test-all test-newest-home lint docs setup setup-system setup-dev wheel deb bench fuzz soak soak-satellites power-cut llama-tests train-smoke
 
 VENV := .venv/bin
 
@@ -14,6 +14,12 @@ test: setup-dev
 test-all: setup-dev
 	@script/lint
 	@script/test --all
+
+# The tests with a real Home Assistant, with the newest one that this Python takes; what people say to 270 things in it.
+test-newest-home: setup-dev
+	@script/home-assistant-newest
+	@TEST_HASS=.home-assistant-newest/bin/hass $(VENV)/python -m pytest tests/home/backends/home_assistant -q
+	@$(VENV)/python -m benchmarks.home_assistant_house --hass .home-assistant-newest/bin/hass
 
 lint: setup-dev
 	@script/lint

@@ -7,13 +7,15 @@ from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions, Instructions
 from edgevox.agents.llm_agent import Offer
 from edgevox.agents.tool_loop import Confirm
+from edgevox.app.server_requests import AddressedServers, NamedServers
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
 from edgevox.core.events import Publish
+from edgevox.core.hooks import Hook
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.llm.presets import ModelPreset
-from edgevox.tools.builtin.knowledge import KnowledgeQuestions
+from edgevox.tools.builtin.knowledge import KnowledgeQuestions, read_question
 from edgevox.tools.policy import LOCAL, Caller
 
 _SHOWN = ("turn_on", "get_state", "start_timer")
@@ -77,7 +79,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=self._offer(toolbox) if toolbox else None,
-            hooks=(*toolbox.hooks_in(room), self._knowledge(toolbox)) if toolbox else None,
+            hooks=self._hooks(toolbox, room) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,
@@ -97,6 +99,15 @@ class HomeContext:
         if self._preset.home_only:
             return toolbox.offered
         return toolbox.mcp.offered if toolbox.mcp.reports() else None
+
+    def _hooks(self, toolbox: Toolbox, room: str) -> tuple[Hook, ...]:
+        hooks = (*toolbox.hooks_in(room), self._knowledge(toolbox))
+        if not self._preset.home_only or not toolbox.mcp.reports():
+            return hooks
+        named = NamedServers(
+            toolbox.mcp, self.all_names, lambda text: read_question(text, toolbox.alarms.now()) is not None
+        )
+        return (AddressedServers(toolbox.mcp), *hooks, named)
 
     def _knowledge(self, toolbox: Toolbox) -> KnowledgeQuestions:
         home_names = self.all_names if self._preset.home_only else None

@@ -60,7 +60,8 @@ class ItemLists(BaseModel):
             meant = [line for line in lines if normalized_words(line.text) == normalized_words(text)]
             match action.verb:
                 case "add_item":
-                    lines.append(Line(text=text))
+                    due = action.values.get("due")  # these lists have no dates of their own
+                    lines.append(Line(text=f"{text} ({due})" if due else text))
                 case "complete_item" | "reopen_item":
                     for line in meant:
                         line.is_done = action.verb == "complete_item"

@@ -235,6 +235,8 @@ def _states_after(done: Entities, house: House) -> str:
     """The states after switching, one sentence per state."""
     if len(done) == 1 and done[0].domain in ("scene", "script"):
         return sentence(f"{done[0].name} is {'set' if done[0].domain == 'scene' else 'running'}")
+    if all(entity.domain in ("button", "input_button") for entity in done):  # their state is when it was pressed
+        return sentence(f"I pressed {_names(done, house)}")
     by_phrase = defaultdict[str, list[Entity]](list)
     for entity in done:
         by_phrase[state_phrase(entity)].append(entity)
@@ -315,7 +317,12 @@ def _counted(found: Entities, state: str) -> str:
     names = [the(entity) for entity in matching]
     if len(names) > _MAX_NAMED_STATES:
         names[_MAX_NAMED_DONE:] = [f"{len(names) - _MAX_NAMED_DONE} more"]
-    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}: {listed(names, 'and')}."
+    others = [entity for entity in found if entity not in matching]
+    but = ""
+    if len(others) < len(matching) and len(others) <= _MAX_NAMED_DONE:
+        # Who asks whether all are wants to know which are not.
+        but = f" {sentence(f'{_names(others)} {_verb(others)} not')}"
+    return f"{len(matching)} of {things} {'is' if len(matching) == 1 else 'are'} {said}: {listed(names, 'and')}.{but}"
 
 
 def _summed_up(found: Entities) -> str:
@@ -335,7 +342,8 @@ def _only(kinds: Iterable[str | None]) -> str:
 
 
 def _warmth(entity: Entity) -> float | None:
-    value = entity.attributes.get("current_temperature") if entity.domain == "climate" else entity.state
+    has_own = entity.domain in ("climate", "water_heater")
+    value = entity.attributes.get("current_temperature") if has_own else entity.state
     try:
         return float(value) if value is not None else None
     except ValueError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from edgevox.core.languages import counted, listed
 from edgevox.core.words import normalized_words
 from edgevox.home.entities import Action, Entities, Entity, Home, HomeError, Verb
@@ -67,6 +69,8 @@ async def create_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
 
 REOPEN = "reopen"
 """The slot that ticks an item off no more. No model is trained on it: the page and undo fill it."""
+DUE = "due"
+"""The slot for the day on which an item is due, as in 2026-03-11. No model is trained on it: a rule fills it."""
 LIST_CHANGES: dict[str, tuple[Verb, str]] = {
     "list_add_item": ("add_item", "I added {} to {}"),
     "shopping_list_add_item": ("add_item", "I added {} to {}"),
@@ -92,8 +96,10 @@ async def change_list(home: Home, tool: str, intent: ResolvedIntent) -> str:
             raise HomeError(sentence(f"{brief(item)} is on {the(the_list)} already"))
     else:
         item = await _on_list(home, the_list, item, verb)
-    await home.apply(Action(verb, (the_list,), {"item": item}))
-    return sentence(reply.format(brief(item), the(the_list)))
+    due = str(intent.arguments.get(DUE) or "")
+    await home.apply(Action(verb, (the_list,), {"item": item} | ({DUE: due} if due else {})))
+    when = f" for {datetime.fromisoformat(due):%A, %B} {datetime.fromisoformat(due).day}" if due else ""
+    return sentence(reply.format(brief(item), the(the_list)) + when)
 
 
 async def _on_list(home: Home, the_list: Entity, said: str, verb: Verb) -> str:

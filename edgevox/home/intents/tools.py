@@ -24,7 +24,7 @@ from edgevox.home.intents import handlers, list_handlers, weather_handlers
 from edgevox.home.intents.call_phrases import call_phrase
 from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rule_catalogue
 from edgevox.home.intents.history_handlers import answer_history
-from edgevox.home.intents.list_handlers import REOPEN
+from edgevox.home.intents.list_handlers import DUE, REOPEN
 from edgevox.home.intents.quantities import STEP
 from edgevox.home.intents.resolution import ENTITY_IDS, ResolvedIntent, in_question, refresh_intent, resolve_intent
 from edgevox.home.phrasing import sentence
@@ -142,6 +142,8 @@ def _hook_parameters(name: str) -> JsonObject:
         return {alarm_handlers.RUNS: {"type": "boolean"}, WATCH: {"type": "object"}}
     if name in ("turn_on", "turn_off"):
         return {**_HOOK_SLOTS, "code": {"type": "string"}}
+    if name == "list_add_item":
+        return {**_HOOK_SLOTS, DUE: {"type": "string"}}
     if name.endswith("_complete_item"):
         return {**_HOOK_SLOTS, REOPEN: {"type": "boolean"}}
     return _HOOK_SLOTS if has_targets(name) else {}

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from edgevox.core.files import packaged_toml
 from edgevox.core.words import Words, normalized_words
 from edgevox.home.entities import Area, Entities, Entity, Floor, House, Place
+from edgevox.home.phrasing import knows_state
 from edgevox.home.resolve.fuzzy import are_same, fuzzy_readings
 
 
@@ -89,7 +90,8 @@ def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> En
             or (kind and kind.device_classes and not entity.device_class and kind.has(entity))
         )
         of_kind = tuple(entity for entity in found if kind and kind.device_classes and kind.has(entity))
-        return of_class or of_kind or _unclassified(device_class, found)
+        alike = tuple(entity for entity in found if {device_class, entity.device_class} <= _PRESENCE)
+        return of_class or of_kind or alike or _unclassified(device_class, found)
     if not found and domain in _BEHIND_SWITCHES:
         kinds = [kind for kind in _by_word().values() if domain in kind.domains]
         switches = (entity for entity in pool if entity.domain in _SWITCHES)
@@ -97,6 +99,8 @@ def of_slots(domain: str | None, device_class: str | None, pool: Entities) -> En
     return found
 
 
+# "Is someone there": makers disagree on what their sensors notice.
+_PRESENCE = frozenset({"motion", "moving", "occupancy", "presence"})
 # One kind of device has different classes as a cover and as a sensor, and from different makers.
 _SAME_CLASS = {"garage": "garage_door", "garage_door": "garage", "blind": "shade", "shade": "blind"}
 
@@ -141,8 +145,11 @@ def find_place(house: House, said: str) -> Place | None:
 
 
 def place_called(house: House, said: Words) -> Place | None:
-    """The area or floor with exactly that name."""
-    return next((place for place in house.places if any(are_same(said, label) for label in _place_labels(place))), None)
+    """The area or floor with exactly that name; of several, such as "our bedroom" and an empty Bedroom, one in use."""
+    named = [place for place in house.places if any(are_same(said, label) for label in _place_labels(place))]
+    if len(named) > 1:
+        return next((place for place in named if entities_at(place, house.entities)), named[0])
+    return named[0] if named else None
 
 
 def entities_at(place: Place, pool: Entities) -> Entities:
@@ -167,6 +174,24 @@ def place_words(places: tuple[Place, ...]) -> frozenset[str]:
 
 def _place_labels(place: Place) -> tuple[Words, ...]:
     return tuple(normalized_words(label) for label in (place.name, *place.aliases))
+
+
+def name_with_state(house: House, said: str, state: str) -> str:
+    """A name that means what can be in this state: "the front door" may be a lock, and "open" is its sensor.
+
+    The name itself where what has it knows the state, or where it is not clear what else is meant.
+    """
+    fit, found = best_fits(normalized_words(said), house.entities, labels_of(house))
+    if fit is Fit.NONE or any(knows_state(entity, state) for entity in found):
+        return said
+    words = set(normalized_words(said))
+    able = [
+        entity
+        for entity in house.entities
+        if knows_state(entity, state)
+        and any(words <= set(normalized_words(label)) for label in (entity.name, *entity.aliases))
+    ]
+    return able[0].name if len(able) == 1 else said
 
 
 class Fit(IntEnum):

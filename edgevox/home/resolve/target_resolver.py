@@ -310,12 +310,15 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
         case "get_state":
             if slots.is_empty:
                 raise ClarificationNeeded("What would you like to know about?")
+            if slots.name and slots.area is None and (state := arguments.get("state")):
+                slots = replace(slots, name=labels.name_with_state(house, slots.name, str(state)))
             return find_entities(house, slots, domains)
         case "climate_set_temperature" if slots.name is None:
             # A water heater is meant only by its name.
             return _resolve_any(slots, house, domains - {"water_heater"})
         case "climate_get_temperature":
-            return _thermometers(find_entities(house, slots, domains))
+            # A water heater is meant only by its name.
+            return _thermometers(find_entities(house, slots, domains if slots.name else domains - {"water_heater"}))
         case "vacuum_clean_area":
             return (single_entity(find_entities(house, Slots(name=slots.name), domains), house),)
         case "vacuum_start" if slots.name is None and slots.has_place:
@@ -388,7 +391,7 @@ def _is_every(name: str | None) -> bool:
 
 def _thermometers(found: Entities) -> Entities:
     """The thermostats if there are any, otherwise the temperature sensors."""
-    thermostats = tuple(entity for entity in found if entity.domain == "climate")
+    thermostats = tuple(entity for entity in found if entity.domain in ("climate", "water_heater"))
     measuring = thermostats or tuple(entity for entity in found if entity.device_class == "temperature")
     if not measuring:
         raise TargetNotFound("I know of no thermometer there.")

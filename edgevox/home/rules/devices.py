@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 
 from edgevox.core.types import ToolCall
+from edgevox.core.words import normalized_words
 from edgevox.home.entities import Entity, HomeError, House
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
 from edgevox.home.phrasing import is_are, number, sentence, the
+from edgevox.home.resolve.labels import is_whole_house
 from edgevox.home.resolve.target_resolver import find_area
 
 
@@ -31,6 +33,7 @@ _DOING = {
     "vacuum": pattern(r"(?:the )?(?:vacuuming|vacuum|hoovering|cleaning)"),
     "lawn_mower": pattern(r"(?:the )?mowing(?: the (?:lawn|grass))?"),
 }
+_CLEAN = pattern(r"^(?:clean|vacuum|hoover|sweep)(?: up)? (?P<where>.+)$")
 _PAUSES = {"vacuum": "vacuum_pause", "lawn_mower": "lawn_mower_pause"}
 _STARTS = {"vacuum": "vacuum_start", "lawn_mower": "lawn_mower_start_mowing"}
 
@@ -40,6 +43,12 @@ def _movement(text: str, house: House) -> Calls:
         return calls
     if (said := _RESUME.match(text)) and (calls := _robot(said["target"], house, _STARTS)):
         return calls
+    if (
+        (said := _CLEAN.match(text))
+        and is_whole_house(normalized_words(said["where"]))
+        and found("vacuum_start", house)
+    ):
+        return (tool_call("vacuum_start"),)
     if said := _STOP.match(text):
         target = without_article(said["target"])
         stopped = found("stop_moving", house, name=target)

@@ -10,8 +10,8 @@ calls. The first that answers or makes calls ends the reading; its calls pass th
 5. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
 6. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
 7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
-8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, media, weather and lists,
-   read from the command without its clauses
+8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, names, media, weather and
+   lists, read from the command without its clauses
 9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates, and no invented figures; the app adds it
 10. `UnreadLimits` (clauses/unread.py): refuses calls of the model that ignore a word which limits the command
 11. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
@@ -42,7 +42,7 @@ from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.hook import References
-from edgevox.home.rules import calendar, devices, lists, media, modes, steps, values, weather
+from edgevox.home.rules import calendar, devices, lists, media, modes, named_things, steps, values, weather
 from edgevox.home.rules.timers import TimerRules
 from edgevox.home.rules.unasked import NothingAsked
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -80,6 +80,9 @@ class HomeRules(Hook):
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         if (about_calendar := await self._about_calendar(run)) is not None:
             return about_calendar
+        if whole := self._as_a_whole(run):
+            run.notes.pop(CommandClauses.name, None)  # its day is that of an item, or a part of a name
+            return Calls(whole)
         noted = run.notes.get(CommandClauses.name)
         clauses = noted if isinstance(noted, Clauses) else Clauses(run.text)
         text = plain_request(clauses.command)
@@ -109,6 +112,7 @@ class HomeRules(Hook):
                 devices.parse(text, house)
                 or values.parse(text, house)
                 or modes.parse(text, house)
+                or named_things.parse(text, house)
                 or media.parse(text, house)
                 or weather.parse(text, house, self._now().date())
                 or await lists.parse(text, house, self._home.items)
@@ -131,6 +135,15 @@ class HomeRules(Hook):
             run.notes.pop(CommandClauses.name, None)  # its time is that of the event
             return Calls(calls)
         return Answer(calendar.NO_CHANGES) if calendar.wants_change(text) else None
+
+    def _as_a_whole(self, run: Run) -> tuple[ToolCall, ...]:
+        """The call that puts an item on a list for a day, or that runs what has the whole sentence for its name."""
+        text = plain_request(run.text)
+        try:
+            house = self._home.house()
+            return lists.parse_due(text, house, self._now()) or named_things.routine(text, house)
+        except (HomeError, StateError):
+            return ()  # the call of the model tells why
 
     @property
     def _other_tools(self) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
+from edgevox.home.calendar.answers import parse_asked_time
 from edgevox.home.entities import Entities, House, ListItem
 from edgevox.home.grammar import Calls, found, pattern, tool_call, without_article
+from edgevox.home.intents.list_handlers import DUE
 from edgevox.home.resolve.fuzzy import find_by_words
 
 Items = Callable[[str], Awaitable[tuple[ListItem, ...]]]
@@ -60,6 +63,10 @@ _ASK = (
         rf" onto)+ {_LIST}$"
     ),
     pattern(rf"^(?:check|see|tell me|let me know)(?: to see)? (?:if|whether) (?P<item>.+?) (?:is|are) on {_LIST}$"),
+)
+_DUE = pattern(
+    rf"^(?:add|put|write|note|enter) (?P<item>.+?) (?:to|on|onto|in|into) {_LIST},?(?: (?:due|for|by|until|on))* "
+    r"(?P<day>.+)$"
 )
 _ANYTHING = pattern(r"(?:anything|something|things|items)\b")
 _CLEAR = (
@@ -159,6 +166,18 @@ async def parse(text: str, house: House, items: Items) -> Calls:
             if said := form.match(text):
                 return await _several(tool, said["items"], said["list"] or "list", house, items)
     return ()
+
+
+def parse_due(text: str, house: House, now: datetime) -> Calls:
+    """The call of "add X to my chores for Friday", or none."""
+    if (said := _DUE.match(text)) is None or _NOT_A_LIST.search(text):
+        return ()
+    period = parse_asked_time(said["day"], now)
+    slots = _named(said["list"], house)
+    if period is None or not period.is_one_day or not slots:
+        return ()
+    due = {DUE: period.start.date().isoformat()}
+    return (tool_call("list_add_item", item=without_article(said["item"]), **slots, **due),)
 
 
 def _reading(said: str, house: House) -> Calls:

@@ -68,7 +68,7 @@ _CODE = r"(?:,? (?:with |using )?(?:the )?(?:code|pin)(?: is)? (?P<code>[\d -]{3
 _ARM = (
     pattern(rf"^arm (?P<panel>{_PANEL})(?: (?:to|in|for|as|on)(?: the)? {_WAY}(?: mode)?)?{_CODE}$"),
     pattern(rf"^arm {_WAY}(?: mode)?{_CODE}$"),
-    pattern(rf"^(?:set|switch|put|turn) {_PANEL} (?:to|in|into|on) (?:armed )?{_WAY} mode{_CODE}$"),
+    pattern(rf"^(?:set|switch|put|turn) {_PANEL} (?:to|in|into|on) (?:armed )?{_WAY}(?: mode)?{_CODE}$"),
 )
 _DISARM = pattern(rf"^(?:disarm|turn off|switch off|deactivate) {_PANEL}{_CODE}$")
 

@@ -6,11 +6,12 @@ from edgevox.core.words import number_value
 from edgevox.home.entities import Entities, House
 from edgevox.home.grammar import NUMBER, Calls, found, pattern, tool_call, without_article
 from edgevox.home.phrasing import knows_state
+from edgevox.home.resolve.labels import name_with_state
 
 _VALUE_DOMAINS = frozenset({"number", "input_number", "humidifier", "water_heater"})
 _SET = pattern(
     rf"^(?:set|put|turn|change|make|raise|lower) (?P<target>.+?) (?:to|at) (?P<value>{NUMBER})"
-    r"(?: ?(?:%|percent|°|degrees?|degrees? (?:celsius|fahrenheit)|[a-zµ°/%]{1,10}))?$"
+    r"(?: ?(?P<unit>%|percent|°|degrees?|degrees? (?:celsius|fahrenheit)|[a-zµ°/%]{1,10}))?$"
 )
 _PRESS = pattern(r"^(?:press|push|hit|trigger) (?P<target>.+?)$")
 _BUTTONS = frozenset({"button", "input_button"})
@@ -42,9 +43,12 @@ def _number(text: str, house: House) -> Calls:
     if len(found("set_number", house, name=name)) == 1:
         return (tool_call("set_number", name=name, value=plain),)
     bare = name.removesuffix(" humidity")
-    if found("humidifier_set_humidity", house, name=bare) and plain <= 100:
-        return (tool_call("humidifier_set_humidity", name=bare, humidity=round(plain)),)
     heaters = found("climate_set_temperature", house, name=name)
+    # "The living room to 22 degrees" is for its heating, whatever else is there.
+    is_warmth = bool(said["unit"]) and said["unit"].casefold().startswith(("degree", "°"))
+    is_humid = not is_warmth and (bool(said["unit"]) or bare != name or not heaters)
+    if is_humid and plain <= 100 and found("humidifier_set_humidity", house, name=bare):
+        return (tool_call("humidifier_set_humidity", name=bare, humidity=round(plain)),)
     if heaters and all(entity.domain == "water_heater" for entity in heaters):
         return (tool_call("climate_set_temperature", name=name, temperature=plain),)
     return ()
@@ -76,6 +80,7 @@ def _history(text: str, house: House) -> Calls:
             parts = said.groupdict()
             did = (parts.get("did") or "").casefold()
             state, name = parts.get("state") or _DID[did], without_article(said["target"])
+            name = name_with_state(house, name, state)
             if any(knows_state(entity, state) for entity in _targets(name, house)):
                 return (tool_call("get_history", name=name, state=state.casefold(), since=since),)
     return ()

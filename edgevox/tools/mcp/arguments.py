@@ -32,10 +32,21 @@ def correct_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -
     return {name: _corrected(name, value, known.get(name)) for name, value in arguments.items()}
 
 
+def asks_for_zone(about: str) -> bool:
+    """Whether the name or the description of a parameter asks for a time zone."""
+    return bool(_ASKS_FOR_ZONE.search(about))
+
+
+def zone_of(city: str) -> str | None:
+    """The time zone of a city, or None."""
+    zone = _zone(city)
+    return zone if zone in available_timezones() and "/" in zone else None
+
+
 def _corrected(name: str, value: object, slot: object) -> object:
     if not isinstance(value, str) or not isinstance(slot, Mapping):
         return value
-    if _ASKS_FOR_ZONE.search(f"{name} {slot.get('description', '')}"):
+    if asks_for_zone(f"{name} {slot.get('description', '')}"):
         return _zone(value)
     return value
 

@@ -18,6 +18,8 @@ from edgevox.config import McpSettings
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, prefix_of
+from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.requests import ServerTools
 from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots, State
 from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
 from edgevox.tools.registry import ToolRegistry
@@ -87,6 +89,7 @@ class McpServers:
         self._adjust = adjust
         self._has_prefixes = len(specs) > 1
         self._relevant = RelevantTools((), max_tools=self._settings.max_offered)
+        self._choosing = ServerTools(())
         self._servers = [_Server(spec, self._is_approved(spec)) for spec in specs]
         starts = StartSlots()
         for server in self._servers:
@@ -128,6 +131,19 @@ class McpServers:
             self._relevant = RelevantTools(here, max_tools=self._settings.max_offered)
         own = (name for name in self._registry.names if name not in of_servers)
         return (*own, *self._relevant.names(sentence))
+
+    def meant(self, sentence: str) -> Request | None:
+        """The tool of an available server that a sentence means, with its arguments, read without a model."""
+        here = tuple(
+            (tool, server.spec.id if self._has_prefixes else "")
+            for server in self._servers
+            if server.supervisor.state != "away"
+            for tool in self._registry
+            if tool.name in server.names
+        )
+        if self._choosing.tools != here:
+            self._choosing = ServerTools(here)
+        return self._choosing.meant(sentence)
 
     def start(self, names: Collection[str] | None = None) -> None:
         """Start all approved servers, or those in `names`, without waiting for them."""

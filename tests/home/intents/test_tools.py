@@ -97,7 +97,8 @@ from tests.home.conftest import Bench
         (
             "get_state",
             {"domain": "light", "state": "off"},
-            "8 of 10 lights are off: the kitchen light, the counter light, the floor lamp and 5 more.",
+            "8 of 10 lights are off: the kitchen light, the counter light, the floor lamp and 5 more. "
+            "The living room light and the hallway light are not.",
         ),
         ("get_state", {"domain": "light", "floor": "upstairs", "state": "off"}, "All 3 lights are off."),
         ("get_state", {"domain": "cover", "state": "jammed"}, "No, none of the 3 covers is jammed."),

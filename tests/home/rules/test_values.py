@@ -29,6 +29,9 @@ HOME = house(
     thing("Bedroom Humidifier", "humidifier", "bedroom"),
     thing("Boiler", "water_heater"),
     thing("Thermostat", "climate"),
+    thing("Bedroom Heating", "climate", "bedroom"),
+    thing("Back Door", "lock", state="locked"),
+    thing("Back Door Contact", "binary_sensor", device_class="door"),
     thing("Feed Cat", "button"),
     thing("Desk Lamp"),
 )
@@ -50,6 +53,11 @@ HOME = house(
             "get_history",
             {"name": "front door", "state": "opened", "since": "last"},
         ),
+        (
+            "when was the back door last opened",
+            "get_history",
+            {"name": "Back Door Contact", "state": "opened", "since": "last"},
+        ),
         ("when did the front door last open", "get_history", {"name": "front door", "state": "open", "since": "last"}),
         (
             "how long has the desk lamp been on?",
@@ -65,14 +73,21 @@ def test_a_request_becomes_a_call(text: str, tool: str, arguments: Mapping[str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["set the desk lamp to 40 percent", "set the thermostat to 21", "when was the war ended", "press the desk lamp"],
+    [
+        "set the desk lamp to 40 percent",
+        "set the bedroom to 22 degrees",
+        "set the thermostat to 21",
+        "when was the war ended",
+        "press the desk lamp",
+    ],
 )
 def test_what_is_about_something_else_is_left_to_others(text: str) -> None:
     assert values.parse(plain_request(text), HOME) == ()
 
 
 def test_a_water_heater_is_meant_by_its_name_only() -> None:
-    (thermostat,) = resolve_intent("climate_set_temperature", {"temperature": 21}, HOME).entities
+    home = house(thing("Boiler", "water_heater"), thing("Thermostat", "climate"))
+    (thermostat,) = resolve_intent("climate_set_temperature", {"temperature": 21}, home).entities
     assert thermostat.domain == "climate"
 
 

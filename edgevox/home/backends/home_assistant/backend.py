@@ -63,7 +63,10 @@ async def announce(connection: Connection, live: LiveStates, message: str) -> No
     except CommandFailed as error:
         if error.reason != "not_found":
             raise
-        raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
+        # Since 2024.5 what notifies may be entities, of the phone app for example.
+        if not (receivers := live.all_ids("notify")):
+            raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
+        await connection.call_service("notify", "send_message", {"message": message}, list(receivers))
 
 
 def _satellites(live: LiveStates) -> list[str]:

@@ -24,7 +24,7 @@ from edgevox.home.phrasing import brief, sentence, the
 from edgevox.home.resolve.fuzzy import is_plural
 
 # Bits of Home Assistant's supported_features.
-_ADDS, _REMOVES, _CHANGES = 1, 2, 4
+_ADDS, _REMOVES, _CHANGES, _HAS_DUE_DATES = 1, 2, 4, 16
 _NOT_EDITABLE = "cannot be changed from here"
 
 
@@ -49,7 +49,10 @@ async def list_service(connection: Connection, entity: Entity, action: Action) -
             return Service("remove_item", {"item": lines}) if lines else None
         case "add_item":
             require_feature(entity, _ADDS, _NOT_EDITABLE)
-            return Service("add_item", {"item": text})
+            due = str(action.values.get("due") or "")
+            if due and supports(entity, _HAS_DUE_DATES):
+                return Service("add_item", {"item": text, "due_date": due})
+            return Service("add_item", {"item": f"{text} ({due})" if due else text})
         case "complete_item":
             require_feature(entity, _CHANGES, _NOT_EDITABLE)
             line = await _line(connection, entity.id, text, status="needs_action")

@@ -140,7 +140,10 @@ class KnowledgeQuestions(Hook):
         return not any(subject.search(f"{name.replace('_', ' ')} {text}") for name, text in self._other_tools())
 
     def _other_tools(self) -> list[tuple[str, str]]:
-        return [(tool.name, tool.description) for tool in self._registry if self._registry.owner(tool.name) != BUILT_IN]
+        """Those of others; a model that is made for the home cannot use those of servers well, so ours answer."""
+        is_for_home = self._home_names is not None
+        others = (tool for tool in self._registry if self._registry.owner(tool.name) != BUILT_IN)
+        return [(tool.name, tool.description) for tool in others if not (is_for_home and tool.acts_elsewhere)]
 
     def _unknown(self, run: Run, home_names: Collection[str]) -> Answer | Calls | None:
         place = asked_place(run.text)

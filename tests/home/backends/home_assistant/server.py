@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -13,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HASS = Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass"
+# `make test-newest-home` names another one.
+HASS = Path(os.environ.get("TEST_HASS") or Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass")
 _STARTS_WITHIN_S = 90.0
 _CONFIGURATION = """
 homeassistant:
@@ -30,10 +32,12 @@ api:
 websocket_api:
 auth:
 config:
-demo:
-kitchen_sink:
 logger:
   default: error
+"""
+_DEMO_THINGS = """
+demo:
+kitchen_sink:
 input_boolean:
   guest_mode:
     name: Guest Mode
@@ -54,7 +58,7 @@ light:
     lights:
       cellar_light:
         friendly_name: Cellar Light
-        value_template: "{{{{ false }}}}"
+        value_template: "{{ false }}"
         turn_on: []
         turn_off: []
 """
@@ -63,13 +67,14 @@ light:
 class Server:
     """Started and killed as often as a test likes; what it was told stays in its folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, hass: Path = HASS, things: str = _DEMO_THINGS) -> None:
         self.folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self.token = ""
+        self._hass = hass
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
-        configuration = _CONFIGURATION.format(port=self.port)
+        configuration = _CONFIGURATION.format(port=self.port) + things
         (folder / "configuration.yaml").write_text(configuration, encoding="utf-8")
 
     @property
@@ -80,7 +85,7 @@ class Server:
         """Returns when it answers; it may not know all its things yet."""
         with (self.folder / "output.log").open("ab") as output:
             self._process = subprocess.Popen(
-                [HASS, "--config", self.folder, "--skip-pip"], stdout=output, stderr=subprocess.STDOUT
+                [self._hass, "--config", self.folder, "--skip-pip"], stdout=output, stderr=subprocess.STDOUT
             )
         eventually(self._answers, within_s=_STARTS_WITHIN_S)
 
@@ -189,7 +194,7 @@ def eventually(is_so: Callable[[], bool], *, within_s: float) -> None:
         time.sleep(0.05)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -190,6 +190,8 @@ async def test_a_command_has_its_effect_in_home_assistant(
         match wanted:
             case str():
                 assert server.state(entity_id) == wanted
+            case (key, int() | float() as value):
+                assert server.attribute(entity_id, key) == pytest.approx(value, abs=2)  # older ones count in mireds
             case (key, value):
                 assert server.attribute(entity_id, key) == value
 

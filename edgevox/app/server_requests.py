@@ -1,0 +1,77 @@
+"""The hooks that make calls of MCP servers' tools for a model that was trained for the home alone (ADR 55)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import ClassVar
+
+from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
+from edgevox.core.languages import listed
+from edgevox.core.types import ToolCall
+from edgevox.core.words import normalized_words
+from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, outcome_sentence
+from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.sentence_parts import held_in
+from edgevox.tools.mcp.servers import McpServers
+
+Names = Callable[[], tuple[str, ...]]
+"""The names of everything in the home."""
+
+
+class AddressedServers(Hook):
+    """Reads requests with a path, an address or a query, before the rules of the home can read them otherwise."""
+
+    name: ClassVar[str] = "addressed_servers"
+    priority: ClassVar[int] = 200
+
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        return self._decided(run) if held_in(run.text).is_hard else None
+
+    def _decided(self, run: Run) -> Answer | Calls | None:
+        request = self._servers.meant(run.text)
+        if request is None:
+            return None
+        if request.missing:
+            return Answer(f"For that I also need the {listed([_spoken(name) for name in request.missing], 'and')}.")
+        run.notes[self.name] = request
+        return Calls((ToolCall("", request.tool, json.dumps(request.arguments, ensure_ascii=False)),))
+
+    async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
+        """Say what a tool has returned, in its own words."""
+        noted = run.notes.get(self.name)
+        if not isinstance(noted, Request) or noted.tool != call.name:
+            return None
+        if outcome.is_error and outcome.code == "invalid_arguments":
+            return Answer(as_sentence(f"Sorry, that did not work: {content_words(outcome.content)}"))
+        return Answer(outcome_sentence(outcome))
+
+
+class NamedServers(AddressedServers):
+    """Reads requests in the words of a tool, where no rule has read them and nothing of the home is named.
+
+    `is_own` tells which questions the assistant answers itself, about sums and times for example.
+    """
+
+    name: ClassVar[str] = "named_servers"
+    priority: ClassVar[int] = -5
+
+    def __init__(self, servers: McpServers, home_names: Names, is_own: Callable[[str], bool]) -> None:
+        super().__init__(servers)
+        self._home_names = home_names
+        self._is_own = is_own
+
+    async def on_run_start(self, run: Run) -> Answer | Calls | None:
+        said = set(normalized_words(run.text))
+        if self._is_own(run.text):
+            return None
+        if any(said >= set(normalized_words(name)) for name in self._home_names() if name):
+            return None
+        return self._decided(run)
+
+
+def _spoken(parameter: str) -> str:
+    return " ".join(normalized_words(parameter.replace("_", " ")))

@@ -1,0 +1,351 @@
+"""Fills the arguments of a server's tool from the words of a sentence, by what its schema says about them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from edgevox.core.words import STOP_WORDS, singular
+from edgevox.tools.mcp.arguments import asks_for_zone
+from edgevox.tools.mcp.sentence_parts import FILE, NUMBER, QUOTED, Held
+from edgevox.tools.tool import Tool
+
+# --- words
+
+# Words that people use for what programs call otherwise.
+_SAME = (
+    "read say show open contents content text display print view",
+    "list show which display",
+    "directory folder dir",
+    "size big large info metadata when old modified changed",
+    "schema column structure describe",
+    "move rename",
+    "delete remove forget erase drop",
+    "create make new add start",
+    "search find look",
+    "write save put",
+    "log commit history",
+    "fetch page website site web url address download get",
+    "checkout switch",
+    "add stage",
+    "unstaged staged stage",
+    "calculate compute work evaluate",
+    "convert conversion",
+    "env environment",
+    "query sql execute",
+    "think thinking thought step",
+)
+_WORD = re.compile(r"[a-z0-9]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Verbs that are said of anything, and so do not tell a tool from the home.
+GENERIC = frozenset(
+    {
+        *("read", "say", "show", "open", "display", "print", "view", "list", "which", "move", "rename", "delete"),
+        *("remove", "forget", "erase", "drop", "create", "make", "new", "add", "start", "search", "find", "look"),
+        *("write", "save", "put", "get", "switch", "stage", "work", "step", "run", "set", "update", "text", "site"),
+        *("page", "return", "time", "current", "message", "add", "long", "big", "large", "size"),
+    }
+)
+VAGUE = frozenset({"file", "get", "use", "tool", "server", "specific", "data", "please", "can", "new", "s", "m"})
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text or an identifier, in the singular."""
+    found = _WORD.findall(_CAMEL.sub(" ", text).casefold())
+    return [singular(word) for word in found if len(word) > 1 or word.isdigit()]
+
+
+@cache
+def alike() -> Mapping[str, frozenset[str]]:
+    """The other words for a word."""
+    others_of: dict[str, set[str]] = {}
+    for line in _SAME:
+        group = {singular(word) for word in line.split()}
+        for word in group:
+            others_of.setdefault(word, set()).update(group - {word})
+    return {word: frozenset(others) for word, others in others_of.items()}
+
+
+FIRST_SENTENCE = 1.5
+
+
+@dataclass(frozen=True)
+class DescribedTool:
+    """A tool with the words that it is described by, each with its weight."""
+
+    tool: Tool
+    own: str
+    """its name without that of its server"""
+    weights: Mapping[str, float]
+    names: frozenset[str]
+
+
+def describe(tool: Tool, server: str) -> DescribedTool:
+    """The words of a tool of this server."""
+    own = tool.name.removeprefix(f"{server}_") if server else tool.name
+    weights: defaultdict[str, float] = defaultdict(float)
+    for word in words_of(own):
+        weights[word] = max(weights[word], 3)
+    first = re.split(r"(?<=[.!?])\s", tool.description, maxsplit=1)[0]
+    for word in words_of(first):
+        weights[word] = max(weights[word], FIRST_SENTENCE)
+    for word in words_of(tool.description[:400]):
+        weights[word] = max(weights[word], 0.4)
+    for name in tool.parameters.get("properties", {}):
+        for word in words_of(name):
+            weights[word] = max(weights[word], 0.7)
+    if server:
+        weights[singular(server)] = max(weights[singular(server)], 1.0)
+    return DescribedTool(tool, own, weights, frozenset(words_of(own)) - {server})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A tool that is meant, and its arguments; `missing` names required ones that are not in the sentence."""
+
+    tool: str
+    arguments: dict[str, Any]
+    missing: tuple[str, ...] = ()
+
+
+# --- arguments
+
+_IS_PATH = re.compile(r"path|file|dir|folder|repo|source|destination|root", re.IGNORECASE)
+_IS_URL = re.compile(r"\bur[il]s?\b|address|link", re.IGNORECASE)
+_IS_SQL = re.compile(r"sql|query", re.IGNORECASE)
+_IS_SUM = re.compile(r"expression|formula|equation", re.IGNORECASE)
+# "'local', 'remote' or 'all'" in a description are the values of a parameter.
+_OPTION = re.compile(r"\(?'([A-Za-z][\w-]*)'\)?")
+_LINK = r"(?:(?:is|are|called|named|titled|of|that says|saying|reading|:|=|to be) )*"
+_ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using)\b|[,;]|$)"
+_LEAD = re.compile(
+    r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
+    r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
+    r"tell|say|query|search|find|read|open|list|up)\b[ :,]*)+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Used:
+    """How many kinds of hard things, words behind a parameter's name, and mere remainders the arguments are of."""
+
+    hard: int = 0
+    named: int = 0
+    guessed: int = 0
+    times: int = 0
+
+
+def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
+    """The arguments of a tool from a sentence."""
+    tool = described.tool
+    slots = tool.parameters.get("properties", {})
+    required = set(tool.parameters.get("required", ()))
+    own = replace(held, urls=[*held.urls], paths=[*held.paths], clocks=[*held.clocks], zones=[*held.zones])
+    arguments: dict[str, Any] = {}
+    missing: list[str] = []
+    words = _Filling(own, described)
+    ordered = sorted(slots, key=lambda name: (name not in required, list(slots).index(name)))
+    for name in ordered:
+        value = words.value(name, slots[name], is_required=name in required)
+        if value is not None:
+            arguments[name] = value
+        elif name in required:
+            missing.append(name)
+    words.used.hard = sum(
+        bool(before) and len(after) < len(before)
+        for before, after in ((held.urls, own.urls), (held.paths, own.paths), (held.sql, own.sql))
+    )
+    words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
+    return Request(tool.name, arguments, tuple(missing)), words.used
+
+
+class _Filling:
+    """Fills one call; every value of the sentence is used once."""
+
+    def __init__(self, held: Held, described: DescribedTool) -> None:
+        self._held = held
+        self._numbers = list(NUMBER.finditer(held.rest))
+        self._schema = described.tool.parameters
+        self._names = described.names
+        self._own_words = {word for word, weight in described.weights.items() if weight >= FIRST_SENTENCE}
+        self._is_about_sql = bool(re.search(r"\bSQL", described.tool.description))
+        self._takes_globs = bool(re.search(r"\bglob", described.tool.description, re.IGNORECASE))
+        self.used = Used()
+
+    def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
+        """The value of a parameter, or None."""
+        if not isinstance(slot, Mapping):
+            return None
+        slot = self._resolved(slot)
+        if "enum" in slot:
+            return self._choice(slot["enum"], is_required=is_required)
+        match self._type(slot):
+            case "string":
+                return self._text(name, slot, is_required=is_required, parent=parent)
+            case "number" | "integer" as kind:
+                return self._number(name, slot, kind, is_required=is_required)
+            case "boolean":
+                return False if is_required else None
+            case "array" if is_required:
+                return self._list(name, slot)
+            case "object" if is_required:
+                return self._object(slot, parent=name)
+        return None
+
+    def _resolved(self, slot: Mapping[str, Any]) -> Mapping[str, Any]:
+        reference = slot.get("$ref")
+        if isinstance(reference, str):
+            kept = self._schema.get("$defs", self._schema.get("definitions", {}))
+            found = kept.get(reference.rpartition("/")[2])
+            return found if isinstance(found, Mapping) else slot
+        for way in slot.get("anyOf", ()):
+            if isinstance(way, Mapping) and way.get("type") != "null":
+                return {**slot, **way}
+        return slot
+
+    @staticmethod
+    def _type(slot: Mapping[str, Any]) -> str:
+        kind = slot.get("type", "string")
+        if isinstance(kind, list):
+            kind = next((one for one in kind if one != "null"), "string")
+        return str(kind)
+
+    def _choice(self, choices: Sequence[object], *, is_required: bool) -> object:
+        said = " ".join(words_of(self._held.rest))
+        for choice in choices:
+            words = " ".join(words_of(str(choice)))
+            if words and re.search(rf"\b{re.escape(words)}\b", said):
+                return choice
+        return choices[0] if is_required and len(choices) == 1 else None
+
+    def _text(self, name: str, slot: Mapping[str, Any], *, is_required: bool, parent: str) -> str | None:
+        held, about = self._held, f"{name} {slot.get('description', '')}"
+        if slot.get("format") == "uri" or _IS_URL.search(name):
+            return held.urls.pop(0) if held.urls else None
+        if asks_for_zone(about):
+            return held.zones.pop(0) if held.zones else None
+        if _IS_SUM.search(name):
+            return held.sum or None
+        if re.search(r"\btime\b", name, re.IGNORECASE) and held.clocks:
+            return held.clocks.pop(0)
+        if _IS_SQL.search(name) and (held.sql or self._is_about_sql or "SQL" in about):
+            sql, held.sql = held.sql, ""
+            return sql or None
+        if _IS_PATH.search(name) and held.paths:
+            return held.paths.pop(0)
+        if not is_required:
+            return None
+        if len(options := _OPTION.findall(str(slot.get("description", "")))) > 1:
+            return str(self._choice(options, is_required=True) or options[0])
+        if found := self._behind(name, parent):
+            self.used.named += 1
+            return found
+        self.used.guessed += 1
+        if _IS_PATH.search(name):
+            return None
+        left = self._left()
+        # A pattern in the manner of a shell finds a name anywhere below only with these.
+        return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
+
+    def _behind(self, name: str, parent: str) -> str | None:
+        """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
+        words = [word for word in words_of(name) if word not in ("name", "names")] or words_of(parent)
+        if "content" in words:
+            words = ["text", *words]
+        for word in reversed(words):
+            form = rf"\b{re.escape(word)}s?[:,]? {_LINK}(?P<value>(?:the )?\S.*?)(?:{_ENDS})"
+            if word == "message":
+                form = rf"\b{word}[:,]? {_LINK}(?P<value>\S.*)$"
+            if found := re.search(form, self._held.rest, re.IGNORECASE):
+                value = found["value"].strip(" \"'“”.,")
+                if value and value.casefold() not in STOP_WORDS | self._names:
+                    return value
+        if "name" in words_of(name) and (
+            found := re.search(rf"\b(?:called|named) (?P<value>.+?){_ENDS}", self._held.rest)
+        ):
+            return found["value"].strip(" \"'")
+        return None
+
+    def _left(self) -> str | None:
+        """What is left of the sentence without the words that name the tool."""
+        rest = self._held.rest
+        if quoted := QUOTED.search(rest):
+            return quoted[1] or quoted[2]
+        if len(self._names) == 1 and singular(rest.partition(" ")[0].casefold()) in self._names:
+            return rest.partition(" ")[2].strip() or None  # "echo this is a test": all the rest, as it is
+        if ": " in rest:
+            return rest.partition(": ")[2].strip() or None
+        if found := re.search(
+            r"\b(?:called|named|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
+        ):
+            value = re.sub(r"^(?:files?|nodes?|things?) (?:called|named) ", "", found["value"], flags=re.IGNORECASE)
+            return value.strip(" \"'.,") or None
+        others = {other for word in self._names for other in alike().get(word, ())}
+        words = rest.split()
+        known = self._names | others | self._own_words | {"file", "database"}
+        while words and (singular(words[0].casefold().strip(",.:")) in known or _LEAD.match(f"{words[0]} ")):
+            words.pop(0)
+        while words and words[-1].casefold() in ("in", "of", "from", "to", "at", "on", "please", "the", "with"):
+            words.pop()
+        text = " ".join(words)
+        for phrase in (" in the ", " in my ", " to the file", " to "):
+            head, is_there, _tail = text.partition(phrase)
+            if is_there and head:
+                text = head
+        return text.strip(" \"'.,") or None
+
+    def _number(self, name: str, slot: Mapping[str, Any], kind: str, *, is_required: bool) -> float | None:
+        words = {*words_of(name), *words_of(str(slot.get("description", "")))}
+        chosen = next((found for found in self._numbers if self._beside(found) & words - STOP_WORDS), None)
+        if chosen is None and is_required and self._numbers:
+            chosen = self._numbers[0]
+        if chosen is not None:
+            self._numbers.remove(chosen)
+            value = float(chosen[0])
+            return int(value) if kind == "integer" or value.is_integer() else value
+        if not is_required:
+            return None
+        low = slot.get("default", slot.get("minimum"))
+        return int(low) if isinstance(low, int | float) else None
+
+    def _beside(self, number: re.Match[str]) -> set[str]:
+        """The words before and behind a number."""
+        before, behind = words_of(self._held.rest[: number.start()]), words_of(self._held.rest[number.end() :])
+        return {*before[-1:], *behind[:1]}
+
+    def _list(self, name: str, slot: Mapping[str, Any]) -> list[object] | None:
+        members = slot.get("items")
+        member = self._resolved(members) if isinstance(members, Mapping) else {"type": "string"}
+        if self._type(member) == "object":
+            made = self._object(member, parent=singular(name))
+            return None if made is None else [made]
+        if _IS_PATH.search(name):
+            files = FILE.findall(self._held.rest) or self._held.paths[:]
+            return [*files] or None
+        if self._type(member) != "string":
+            return None
+        value = self._text(singular(name), member, is_required=True, parent="")
+        return None if value is None else [value]
+
+    def _object(self, slot: Mapping[str, Any], *, parent: str) -> dict[str, Any] | None:
+        made: dict[str, Any] = {}
+        required = slot.get("required", ())
+        for name, inner in slot.get("properties", {}).items():
+            if name not in required or not isinstance(inner, Mapping):
+                continue
+            if self._type(self._resolved(inner)) == "array":
+                found = self._behind(name, parent) or self._behind(parent, "")
+                made[name] = [found] if found and found not in made.values() else []
+                continue
+            named = self._behind(name, parent)
+            self.used.named += named is not None
+            value = named or self.value(name, inner, is_required=True, parent=parent)
+            if value is None:
+                return None
+            made[name] = value
+        return made

@@ -1,0 +1,56 @@
+"""Requests for MCP servers become calls where the model cannot make them; what names the home stays the home's."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from edgevox.app.server_requests import AddressedServers, NamedServers
+from edgevox.core.hooks import Answer, Calls, Run, ToolOutcome
+from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.servers import McpServers
+
+
+class OneRequest:
+    """Servers that take every sentence for the same request."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def meant(self, sentence: str) -> Request:
+        return self._request
+
+
+def servers(*missing: str) -> McpServers:
+    return cast("McpServers", OneRequest(Request("files_move", {"source": "/a"}, missing)))
+
+
+def said(text: str) -> Run:
+    return Run("edgevox", "turn", text)
+
+
+async def test_a_sentence_with_a_path_becomes_a_call_whose_result_is_the_answer() -> None:
+    hook, run = AddressedServers(servers()), said("move /a")
+    decision = await hook.on_run_start(run)
+
+    assert isinstance(decision, Calls)
+    (call,) = decision.calls
+    assert (call.name, json.loads(call.arguments)) == ("files_move", {"source": "/a"})
+    assert await hook.after_tool(run, call, ToolOutcome('"moved to /b"')) == Answer("Moved to /b.")
+    refused = await hook.after_tool(run, call, ToolOutcome('"no such file"', True, "invalid_arguments"))
+    assert refused == Answer("Sorry, that did not work: no such file.")
+
+
+async def test_what_is_missing_is_named() -> None:
+    decision = await AddressedServers(servers("new_name")).on_run_start(said("move /a"))
+
+    assert decision == Answer("For that I also need the new name.")
+
+
+async def test_what_names_a_thing_of_the_home_is_left_to_it() -> None:
+    named = NamedServers(servers(), lambda: ("Desk Lamp",), lambda text: text == "two and two")
+
+    assert await AddressedServers(servers()).on_run_start(said("move it")) is None
+    assert await named.on_run_start(said("move the desk lamp")) is None
+    assert await named.on_run_start(said("two and two")) is None
+    assert isinstance(await named.on_run_start(said("move it")), Calls)

@@ -1,0 +1,128 @@
+"""Requests for tools of servers are read without a model, by their words and by the schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from edgevox.tools.mcp.requests import ServerTools
+from edgevox.tools.mcp.tools import Definition, as_tool
+
+SUITES = Path(__file__).parents[2] / "eval"
+TEXT = {"type": "string"}
+
+
+def schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {**required, **optional}, "required": list(required)}
+
+
+TOOLS = {
+    "disk": (
+        ("list_folder", "List what is in a folder.", schema({"path": TEXT})),
+        ("read_note", "Read the text of a file.", schema({"path": TEXT}, lines={"type": "integer"})),
+        ("write_note", "Write text to a file.", schema({"path": TEXT, "content": TEXT})),
+        ("move_note", "Move a file to another place.", schema({"source": TEXT, "destination": TEXT})),
+    ),
+    "web": (("fetch", "Fetch a page of the web.", schema({"url": {"type": "string", "format": "uri"}})),),
+    "sums": (("calculate", "Calculate an expression.", schema({"expression": TEXT})),),
+    "ledger": (
+        ("list_accounts", "List all accounts of the ledger.", schema({})),
+        ("read_query", "Run an SQL query on the ledger.", schema({"query": TEXT})),
+        (
+            "export_ledger",
+            "Export the ledger.",
+            schema({"format": {"type": "string", "enum": ["csv", "pdf"]}}, pages={"type": "integer"}),
+        ),
+        ("create_accounts", "Create accounts in the ledger.", schema({"accounts": {
+            "type": "array",
+            "items": schema({"name": TEXT, "accountType": TEXT}),
+        }})),
+    ),
+    "clock": (
+        ("convert_time", "Convert a time between time zones.", schema({
+            "source_timezone": {"type": "string", "description": "IANA time zone"},
+            "time": TEXT,
+            "target_timezone": {"type": "string", "description": "IANA time zone"},
+        })),
+        ("branches", "List branches.", schema({
+            "path": TEXT, "kind": {"type": "string", "description": "'local', 'remote' or 'all' branches"},
+        })),
+    ),
+}  # fmt: skip
+
+
+async def _call(_name: str, _arguments: Mapping[str, Any]) -> object:
+    return "done"
+
+
+@pytest.fixture(scope="module")
+def servers() -> ServerTools:
+    return ServerTools(
+        [
+            (
+                as_tool(
+                    Definition(name=name, description=text, input_schema=slots),
+                    f"{server}_{name}",
+                    _call,
+                    server_id=server,
+                ),
+                server,
+            )
+            for server, tools in TOOLS.items()
+            for name, text, slots in tools
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "arguments"),
+    [
+        ("what is in the folder /home/me/Notes", "disk_list_folder", {"path": "/home/me/Notes"}),
+        ("read ~/Notes/Plan_B.txt to me", "disk_read_note", {"path": "~/Notes/Plan_B.txt"}),
+        ("write buy stamps to the file /tmp/a.txt", "disk_write_note", {"path": "/tmp/a.txt", "content": "buy stamps"}),
+        ("move /tmp/a.txt to /tmp/b.txt", "disk_move_note", {"source": "/tmp/a.txt", "destination": "/tmp/b.txt"}),
+        ("fetch https://example.org/a?b=C please", "web_fetch", {"url": "https://example.org/a?b=C"}),
+        ("calculate 12 * (3 + 4)", "sums_calculate", {"expression": "12 * (3 + 4)"}),
+        ("which accounts are in the ledger", "ledger_list_accounts", {}),
+        ("run SELECT name FROM accounts", "ledger_read_query", {"query": "SELECT name FROM accounts"}),
+        ("export the ledger as PDF, 3 pages", "ledger_export_ledger", {"format": "pdf", "pages": 3}),
+        (
+            "create an account called Holiday of type savings in the ledger",
+            "ledger_create_accounts",
+            {"accounts": [{"name": "Holiday", "accountType": "savings"}]},
+        ),
+        (
+            "convert 15:00 from London to Tokyo time",
+            "clock_convert_time",
+            {"source_timezone": "Europe/London", "time": "15:00", "target_timezone": "Asia/Tokyo"},
+        ),
+        ("list the remote branches of /src/app", "clock_branches", {"path": "/src/app", "kind": "remote"}),
+    ],
+)
+def test_a_request_names_its_tool_and_holds_the_arguments(
+    servers: ServerTools, said: str, tool: str, arguments: Mapping[str, Any]
+) -> None:
+    request = servers.meant(said)
+
+    assert request is not None
+    assert (request.tool, request.arguments, request.missing) == (tool, arguments, ())
+
+
+def test_what_a_tool_needs_and_the_request_does_not_hold_is_named(servers: ServerTools) -> None:
+    request = servers.meant("move the file /tmp/a.txt")
+
+    assert request is not None
+    assert (request.tool, request.missing) == ("disk_move_note", ("destination",))
+
+
+@pytest.mark.parametrize("suite", ["messy", "no_call", "overheard"])
+def test_nothing_that_is_said_in_a_home_is_a_request_for_a_server(servers: ServerTools, suite: str) -> None:
+    rows = map(json.loads, (SUITES / f"{suite}.jsonl").read_text(encoding="utf-8").splitlines())
+    said = [row["utterance"] for row in rows if isinstance(row.get("utterance"), str)]
+
+    assert said
+    assert [sentence for sentence in said if servers.meant(sentence)] == []
