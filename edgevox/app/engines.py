@@ -230,6 +230,7 @@ class Engines:
             model=model,
             adapter=adapter,
             text_scorer=self._text_scorer if model else None,
+            languages=self.models.home_languages,
         )
         return self._host("stt", STT_ENGINES.factory(self.models.stt_choice.engine)(context), bounds)
 

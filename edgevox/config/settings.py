@@ -123,6 +123,9 @@ class SttSettings(Section):
     )
     model: Text = key("whisper-base", "the recogniser; whisper-tiny.en for small machines")
     language: LanguageOrAuto = key("en", 'the language spoken, such as "de", or "auto" to detect it')
+    languages: tuple[Language, ...] = key(
+        (), 'with "auto", the languages spoken at home; default: those that have a voice', example=("en", "de")
+    )
     adapted: bool = key(True, "use the adapter for home commands (whisper-base in English)")
     rescoring: bool = key(True, "if unsure, prefer common home commands (English)")
     ask_below: float = key(
@@ -142,7 +145,7 @@ class TtsSettings(Section):
     enabled: bool = key(True, "speak the replies of edgevox run")
     engine: Text = key(
         AUTO,
-        '"hibari", "kokoro", "piper", "sano", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice',
+        '"hibari", "kokoro", "piper", "sano", "wyoming", or that of a package; "auto" goes by tts.remote and tts.voice',
         example="piper",
     )
     voice: Text = key("hibari-en_US-heart", "the voice; edgevox voices list shows all")

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
-from edgevox.stt.whisper_decoder import _DecoderPrompt, hotword_prompt
+from edgevox.stt.whisper_decoder import TwoModelDecoder, _DecoderPrompt, hotword_prompt
 
 START, MOST = -1, 128
 
@@ -23,6 +24,38 @@ class WordTokenizer:
 
     def read(self, tokens: list[int]) -> str:
         return " ".join(self.known[token] for token in tokens if token != START)
+
+
+@dataclass
+class NamedDecoder:
+    """Records what it is asked for."""
+
+    name: str
+    log: list[str]
+
+    def decode_options(self, language: str | None) -> str:
+        return f"{self.name} options for {language}"
+
+    def detect_language(self, samples: object, window: object, among: object) -> str:
+        self.log.append(f"{self.name} detects among {among}")
+        return "de"
+
+    def attempt(self, samples: object, window: object, *, language: str, names: object) -> None:
+        self.log.append(f"{self.name} decodes {language}")
+
+
+def test_english_is_detected_and_decoded_by_the_adapted_model_and_german_by_the_plain_one() -> None:
+    log: list[str] = []
+    both: Any = TwoModelDecoder(NamedDecoder("adapted", log), NamedDecoder("plain", log))  # type: ignore[arg-type]
+    assert [both.decode_options(language) for language in (None, "en", "de")] == [
+        "adapted options for en",
+        "adapted options for en",
+        "plain options for de",
+    ]
+    both.detect_language(None, None, ("en", "de"))
+    both.attempt(None, None, language="en")
+    both.attempt(None, None, language="de")
+    assert log == ["adapted detects among ('en', 'de')", "adapted decodes en", "plain decodes de"]
 
 
 def test_without_names_there_is_no_prompt() -> None:
