@@ -35,6 +35,25 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
 """The English name of every language, by its code."""
 
 
+OWN_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "en": "English",
+        "de": "Deutsch",
+        "fr": "Français",
+        "es": "Español",
+        "it": "Italiano",
+        "nl": "Nederlands",
+        "pt": "Português",
+    }
+)
+"""The languages in which a home can be run, as those who speak them call them."""
+
+
+def own_name(code: str) -> str:
+    """The name of a language in itself, in English where that is not known."""
+    return OWN_NAMES.get(code) or LANGUAGES.get(code, code)
+
+
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """What is said and understood in one language without a model: edgevox/core/phrases/CODE.toml.
@@ -86,9 +105,10 @@ def checked_language(code: str) -> str:
 
 
 def language_named(written: str) -> str:
-    """Return the code of a language, given by it or by its English name. Raises ValueError like checked_language."""
+    """The code of a language, given by it, by its English name or its own. Raises ValueError like checked_language."""
     low = written.strip().casefold()
-    return next((code for code, name in LANGUAGES.items() if name.casefold() == low), None) or checked_language(low)
+    named = (*LANGUAGES.items(), *OWN_NAMES.items())
+    return next((code for code, name in named if name.casefold() == low), None) or checked_language(low)
 
 
 def _nearest(written: str) -> str | None:
