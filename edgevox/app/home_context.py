@@ -9,9 +9,11 @@ from edgevox.agents.llm_agent import Offer
 from edgevox.agents.tool_loop import Confirm
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
+from edgevox.config.sections import AUTO
 from edgevox.core.events import Publish
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
+from edgevox.home.languages.hook import HomeLanguages
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions
 from edgevox.tools.policy import LOCAL, Caller
@@ -77,7 +79,7 @@ class HomeContext:
             instructions=CombinedInstructions(own, instructions) if instructions else own,
             tools=toolbox.executor if toolbox else (),
             offered=self._offer(toolbox) if toolbox else None,
-            hooks=(*toolbox.hooks_in(room), self._knowledge(toolbox)) if toolbox else None,
+            hooks=(*toolbox.hooks(self._languages, room), self._knowledge(toolbox)) if toolbox else None,
             tool_choice_policy=preset.tool_choice_policy,
             model=model,
             parsers=preset.tool_call_parsers,
@@ -92,6 +94,11 @@ class HomeContext:
             publish=publish,
             client=client,
         )
+
+    @property
+    def _languages(self) -> HomeLanguages:
+        language = self._settings.stt.language
+        return HomeLanguages(self._preset.languages, "" if language == AUTO else language)
 
     def _offer(self, toolbox: Toolbox) -> Offer | None:
         if self._preset.home_only:

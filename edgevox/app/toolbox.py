@@ -20,6 +20,7 @@ from edgevox.home.alarms.timers import TIMERS_FILE, BootClock
 from edgevox.home.alarms.watches import WATCHES_FILE, Watches
 from edgevox.home.backends.factory import open_home
 from edgevox.home.entities import Location
+from edgevox.home.languages.hook import HomeLanguages
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.home.rules.speaker_room import SpeakerRoom
@@ -106,15 +107,12 @@ class Toolbox:
             stats=self.stats,
         )
 
-    @property
-    def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the assistant, and those of the running plugins; valid after `start`."""
-        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self.effects)
-        return (*hooks, *self.plugins.hooks)
-
-    def hooks_in(self, room: str) -> tuple[Hook, ...]:
-        """The hooks for a speaker in `room`; "" where that is unknown."""
-        return (SpeakerRoom(room, self.home.house), *self.hooks) if room else self.hooks
+    def hooks(self, languages: HomeLanguages | None = None, room: str = "") -> tuple[Hook, ...]:
+        """The hooks of the assistant for a speaker in `room`, and those of the running plugins; valid after `start`."""
+        state = (self.timers, self.alarms, self.watches, self.effects)
+        hooks = assistant_hooks(self.executor, self.home, *state, languages)
+        in_room = (SpeakerRoom(room, self.home.house),) if room else ()
+        return (*in_room, *hooks, *self.plugins.hooks)
 
     def offered(self, sentence: str) -> tuple[str, ...]:
         """The names of the tools to offer for this sentence to a model that is made for the home alone."""

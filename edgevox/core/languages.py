@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -79,6 +81,8 @@ class Phrases:
     """Ignored in a built-in command."""
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The phrases of each built-in command, as whole utterances; only unambiguous ones."""
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What the program says, by key, with {} for values: see `say`."""
 
 
 @cache
@@ -93,6 +97,30 @@ def all_phrases() -> Mapping[str, Phrases]:
 
 def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def say(key: str, language: str, /, **values: object) -> str:
+    """A sentence of the catalogue in that language, or in English where it has none. Raises KeyError."""
+    said = all_phrases()[language].said if language in all_phrases() else {}
+    return (said.get(key) or all_phrases()[ENGLISH].said[key]).format(**values)
+
+
+_reply_language: ContextVar[str] = ContextVar("reply_language", default=ENGLISH)
+
+
+def reply_language() -> str:
+    """The language of the turn's answer, inside of `replying_in`; elsewhere English."""
+    return _reply_language.get()
+
+
+@contextmanager
+def replying_in(language: str) -> Iterator[None]:
+    """Let tools answer and ask in this language; "" is English."""
+    token = _reply_language.set(language or ENGLISH)
+    try:
+        yield
+    finally:
+        _reply_language.reset(token)
 
 
 def checked_language(code: str) -> str:

@@ -310,7 +310,7 @@ class ReplyRunner:
         async def generate(write: Write, preview: Write) -> AgentResult:
             result: AgentResult | None = None
             stream = self._agent.stream(
-                text, turn, source=source, answer_in=answer_in, preview=preview, is_doubted=is_doubted
+                text, turn, source=source, spoken=spoken, answer_in=answer_in, preview=preview, is_doubted=is_doubted
             )
             async with aclosing(stream) as pieces:
                 async for piece in pieces:

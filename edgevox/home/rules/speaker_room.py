@@ -14,6 +14,7 @@ from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ENTITY_IDS
+from edgevox.home.languages.hook import read_here
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import resolved_targets
 
@@ -45,7 +46,7 @@ class SpeakerRoom(Hook):
         self._is_reported = False
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
-        if call.name not in catalogue() or call.name in _ASKING:
+        if call.name not in catalogue() or call.name in _ASKING or read_here(run) is False:
             return None
         try:
             house = self._house()
