@@ -17,6 +17,7 @@ from edgevox.config.sections import AUTO
 from edgevox.core import types
 from edgevox.core.events import EngineChanged, EngineName, Event, Publish
 from edgevox.core.files import PROMPTS_FOLDER, Folders
+from edgevox.core.languages import OWN_NAMES
 from edgevox.core.turn import CancelFlag
 from edgevox.dialogue import ReplyLanguages
 from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
@@ -278,9 +279,10 @@ class Engines:
 
     @cached_property
     def languages(self) -> ReplyLanguages:
-        """The possible languages of a reply, by the preset and the voices."""
+        """The possible languages of a reply, by the preset and the voices; the home answers in all of its own."""
+        model = self.preset.languages
         return ReplyLanguages(
-            model=self.preset.languages,
+            model=None if model is None else {*model, *OWN_NAMES},
             voices=self.voice_languages if "tts" in self else (),
             expected=self.expected_language,
         )

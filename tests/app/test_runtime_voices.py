@@ -60,7 +60,7 @@ async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders
 
 @pytest.mark.parametrize(
     ("preset", "spoken", "reply"),
-    [("home", "de", "en"), ("home", "en", "en"), ("qwen3", "de", "de"), ("qwen3", "fr", "en")],
+    [("home", "de", "de"), ("home", "en", "en"), ("home", "fr", "en"), ("home", "pl", "en"), ("qwen3", "de", "de")],
 )
 def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
     folders: Folders, preset: str, spoken: str, reply: str

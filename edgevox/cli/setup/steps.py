@@ -165,8 +165,9 @@ def set_model(session: SetupSession) -> None:
 
 
 def _is_fitting(choice: PresetChoice, language: str) -> bool:
-    languages = choice.preset.languages
-    return bool(choice.fits) and (languages is None or language in languages)
+    preset = choice.preset
+    is_home_run = preset.home_only and language in OWN_NAMES  # by templates, without the model
+    return bool(choice.fits) and (is_home_run or preset.languages is None or language in preset.languages)
 
 
 def _described(choice: PresetChoice) -> str:
