@@ -117,7 +117,15 @@ _MOST_NEW_TOKENS = 220
 _HYPOTHESES = 10
 # After a bare list Whisper writes lists. With a command after it, 7 of 68 words of real commands were wrong;
 # 21 with the list alone, and 17 without names.
-_COMMANDS = {ENGLISH: " Turn it off, please."}
+_COMMANDS = {
+    ENGLISH: " Turn it off, please.",
+    "de": " Schalte es bitte aus.",
+    "fr": " Éteins-la, s'il te plaît.",
+    "es": " Apágala, por favor.",
+    "it": " Spegnila, per favore.",
+    "nl": " Zet het uit, alsjeblieft.",
+    "pt": " Desligue, por favor.",
+}
 _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
 
 

@@ -23,7 +23,7 @@ from tests.cli.test_voice import assistant
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.long]
 
 VOICE = "sano-de_DE"
-COMMAND = "Schalte alle Lichter aus."
+COMMAND = "Mach alle Lichter aus."
 GERMAN_WORDS = frozenset(["alle", "licht", "lichter", "sind", "ist", "aus", "ausgeschaltet", "habe", "die", "das"])
 
 

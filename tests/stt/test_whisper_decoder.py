@@ -65,7 +65,7 @@ def test_without_names_there_is_no_prompt() -> None:
 
 def test_a_name_is_given_once() -> None:
     tokenizer = WordTokenizer()
-    prompt = hotword_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "de", most_tokens=MOST)
+    prompt = hotword_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "sv", most_tokens=MOST)
     assert prompt[0] == START
     assert tokenizer.read(prompt).split() == ["Kitchen", ",", "Hall", "."]
 
@@ -90,7 +90,7 @@ def test_german_names_keep_their_capitals() -> None:
 def test_only_whole_names_that_fit_are_given() -> None:
     tokenizer = WordTokenizer()
     names = tuple(f"Left{index} Right{index}" for index in range(1000))
-    given = tokenizer.read(hotword_prompt(tokenizer, names, "de", most_tokens=MOST)).split()
+    given = tokenizer.read(hotword_prompt(tokenizer, names, "sv", most_tokens=MOST)).split()
     assert len(given) <= MOST + 1
     lefts, rights = (sum(word.startswith(side) for word in given) for side in ("Left", "Right"))
     assert lefts == rights > 10
