@@ -22,6 +22,7 @@ from edgevox.dialogue import ReplyLanguages
 from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
 from edgevox.engines.threads import ThreadPlan, plan_threads
+from edgevox.home.rules.languages.templates import LANGUAGES as HOME_LANGUAGES
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
 from edgevox.stt.engines import STT_ENGINES, SttContext
@@ -279,7 +280,7 @@ class Engines:
     def languages(self) -> ReplyLanguages:
         """The possible languages of a reply, by the preset and the voices."""
         return ReplyLanguages(
-            model=self.preset.languages,
+            model=None if self.preset.languages is None else {*self.preset.languages, *HOME_LANGUAGES},
             voices=self.voice_languages if "tts" in self else (),
             expected=self.expected_language,
         )
