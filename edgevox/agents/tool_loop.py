@@ -187,8 +187,9 @@ class ToolLoop:
         if any(sentences):
             failures = (_failure_sentence(call, result) for (call, _), result in zip(dispatched, results, strict=True))
             sentences = [said or failure for said, failure in zip(sentences, failures, strict=True)]
-        # The sentences of tools are English.
-        if has_answer or (state.answer_in in (None, ENGLISH) and all(sentences)):
+        # The sentences of most tools are English.
+        is_in_language = {result.speech_language for result in results} <= {state.answer_in or ENGLISH}
+        if has_answer or (is_in_language and all(sentences)):
             return Answer(" ".join(dict.fromkeys(filter(None, sentences))))
         return None
 

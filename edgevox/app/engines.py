@@ -17,12 +17,12 @@ from edgevox.config.sections import AUTO
 from edgevox.core import types
 from edgevox.core.events import EngineChanged, EngineName, Event, Publish
 from edgevox.core.files import PROMPTS_FOLDER, Folders
-from edgevox.core.languages import OWN_NAMES
 from edgevox.core.turn import CancelFlag
 from edgevox.dialogue import ReplyLanguages
 from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
 from edgevox.engines.threads import ThreadPlan, plan_threads
+from edgevox.home.rules.languages.templates import LANGUAGES as HOME_LANGUAGES
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
 from edgevox.stt.engines import STT_ENGINES, SttContext
@@ -280,9 +280,8 @@ class Engines:
     @cached_property
     def languages(self) -> ReplyLanguages:
         """The possible languages of a reply, by the preset and the voices; the home answers in all of its own."""
-        model = self.preset.languages
         return ReplyLanguages(
-            model=None if model is None else {*model, *OWN_NAMES},
+            model=None if self.preset.languages is None else {*self.preset.languages, *HOME_LANGUAGES},
             voices=self.voice_languages if "tts" in self else (),
             expected=self.expected_language,
         )

@@ -13,7 +13,7 @@ from edgevox.config.sections import AUTO
 from edgevox.core.events import Publish
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
-from edgevox.home.languages.hook import HomeLanguages
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions
 from edgevox.tools.policy import LOCAL, Caller

@@ -15,9 +15,9 @@ from edgevox.eval.reply_check import has_words
 from edgevox.eval.values import same_value
 from edgevox.home import Alarms, DemoHome, HomePrompt, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
-from edgevox.home.languages.hook import HomeLanguages
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions, knowledge_tools
 

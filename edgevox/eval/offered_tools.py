@@ -19,11 +19,11 @@ from edgevox.home import Alarms, DemoHome, Entity, HomeError, HomePrompt, House,
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.entities import Action, Calendar, Forecast, ForecastKind, ListItem, StateChange
 from edgevox.home.intents.resolution import ResolvedIntent, resolve_intent
-from edgevox.home.languages.hook import HomeLanguages
 from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 

@@ -14,9 +14,9 @@ from edgevox.core.words import normalized_words
 from edgevox.home.entities import Area, Entities, HomeError, House
 from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ENTITY_IDS
-from edgevox.home.languages.hook import read_here
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import resolved_targets
+from edgevox.home.rules.languages.hook import read_here
 
 _LOG = logging.getLogger(__name__)
 

@@ -125,7 +125,7 @@ def _content(code: str) -> dict[str, Any]:
 
 def own_file(language: str) -> Mapping[str, Any]:
     """Our file of a language."""
-    return packaged_toml(f"home/languages/{language}.toml")
+    return packaged_toml(f"home/rules/languages/{language}.toml")
 
 
 def best_match(text: str, language: str, names: Names) -> Match | None:

@@ -66,7 +66,7 @@ def words_of_names(house: House) -> frozenset[str]:
 
 @cache
 def _tables() -> Mapping[str, frozenset[str]]:
-    content = packaged_toml("home/languages/detection.toml")
+    content = packaged_toml("home/rules/languages/detection.toml")
     return {language: frozenset(words.split()) for language, words in content.items()}
 
 

@@ -12,9 +12,9 @@ from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
 from edgevox.core.languages import ENGLISH, say
 from edgevox.core.types import ToolCall
 from edgevox.home.entities import HomeError, House
-from edgevox.home.languages.detection import candidates, language_of_names, words_of_names
-from edgevox.home.languages.reader import Reading, read
-from edgevox.home.languages.templates import LANGUAGES, Names, names_of
+from edgevox.home.rules.languages.detection import candidates, language_of_names, words_of_names
+from edgevox.home.rules.languages.reader import Reading, read
+from edgevox.home.rules.languages.templates import LANGUAGES, Names, names_of
 from edgevox.tools.policy import USER_SAID_NO
 
 
@@ -66,7 +66,6 @@ class LanguageReader(Hook):
             reading = await asyncio.to_thread(read, run.text, language, home.names, self._tools())
             if reading is not None:
                 return self._decision(reading, language, run)
-        self._last = ""
         if (language := next((one for one, is_clear in possible.items() if is_clear), "")) == "":
             return None
         if self._languages.understands(language):

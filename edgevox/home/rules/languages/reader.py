@@ -15,9 +15,9 @@ from typing import Any
 
 from edgevox.core.types import ToolCall
 from edgevox.home.grammar import tool_call
-from edgevox.home.languages.intents import call_of
-from edgevox.home.languages.templates import Match, Names, best_match, fold, own_file
 from edgevox.home.resolve.fuzzy import edit_distance
+from edgevox.home.rules.languages.intents import call_of
+from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
 
 _MAX_PARTS = 4
 _MAX_NAME_WORDS = 4
