@@ -1,6 +1,7 @@
-"""Compares voices: `python -m benchmarks.voices --mos-python PYTHON [--voices ID …]`.
+"""Compares voices: `python -m benchmarks.voices --mos-python PYTHON [--language de] [--voices ID …]`.
 
-Thirty answers of an assistant are spoken by each voice in an engine process of its own, taking turns:
+Thirty answers of an assistant, in other languages commands of tests/eval, are spoken by each voice in an engine process
+of its own, taking turns:
 
 - naturalness: the opinion score that DistillMOS predicts (PyPI distillmos, in an environment of its own with torch);
 - intelligibility: the words that Whisper reads back wrong, with numbers written as words on both sides;
@@ -28,10 +29,11 @@ from benchmarks.hardware import describe
 from edgevox.audio.files import write_wav
 from edgevox.config import TtsSettings
 from edgevox.core.files import user_folders
+from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.platform import anonymous_bytes
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio, SynthesisRequest, TranscribeRequest
-from edgevox.engines import EngineLimits, SupervisedEngine
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Engine, SynthesisRequest, TranscribeRequest
+from edgevox.engines import EngineLimits, HostedEngine, SupervisedEngine
 from edgevox.engines.threads import plan_threads
 from edgevox.eval.scoring import word_errors
 from edgevox.models import ModelStore, open_store
@@ -126,13 +128,17 @@ TtsProcess = SupervisedEngine[SynthesisRequest, Audio]
 
 
 def engine_of(voice: str, store: ModelStore) -> TtsProcess:
+    return SupervisedEngine("tts", local_engine(voice, store), limits=EngineLimits())
+
+
+def local_engine(voice: str, store: ModelStore) -> Engine[SynthesisRequest, Audio]:
     settings, limits = TtsSettings(voice=voice), EngineLimits()
     choice = choose_tts(settings, store.manifest)
     files = {language: store.pull(each) for language, each in choice.model_ids.items()}
-    context = TtsContext(settings, plan_threads().tts, limits, choice.voices, files)
+    context = TtsContext(settings, plan_threads().tts, limits, choice.voices, files, next(iter(choice.voices)))
     engine = create_tts(choice, context)
-    assert hasattr(engine, "load"), "a local engine"
-    return SupervisedEngine("tts", engine, limits=limits)  # type: ignore[arg-type]
+    assert not isinstance(engine, HostedEngine), "a local engine"
+    return engine
 
 
 def cpu_s(pid: int) -> float:
@@ -141,18 +147,28 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def sentences(answer: str) -> list[str]:
+def answers(language: str, most: int) -> tuple[str, ...]:
+    """What is spoken: the answers above, or the first commands of each category of the language's suite."""
+    if language == ENGLISH:
+        return ANSWERS[:most]
+    suite = Path(__file__).parents[1] / "tests" / "eval" / f"{LANGUAGES[language].lower()}.jsonl"
+    rows = [json.loads(line) for line in suite.read_text(encoding="utf-8").splitlines()]
+    texts = [row["utterance"] for row in rows if "utterance" in row]
+    return tuple(f"{text[:1].upper()}{text[1:]}." for text in texts[:: max(1, len(texts) // most)][:most])
+
+
+def sentences(answer: str, language: str) -> list[str]:
     splitter = SentenceSplitter()
-    return [normalize_text(each) for each in (*splitter.feed(answer), *splitter.finish())]
+    return [normalize_text(each, language) for each in (*splitter.feed(answer), *splitter.finish())]
 
 
-async def speak(engine: TtsProcess, answer: str, spoken: Spoken) -> Audio:
+async def speak(engine: TtsProcess, answer: str, language: str, spoken: Spoken) -> Audio:
     assert engine.pid is not None
     spoken.idle_mb.append(anonymous_bytes(engine.pid) / 1e6)
     begun_cpu_s, begun_s = cpu_s(engine.pid), time.monotonic()
     chunks: list[Audio] = []
-    for sentence in sentences(answer):
-        async for chunk in engine.stream(SynthesisRequest(sentence), CancelFlag()):
+    for sentence in sentences(answer, language):
+        async for chunk in engine.stream(SynthesisRequest(sentence, language=language), CancelFlag()):
             if not chunks:
                 spoken.first_sound_ms.append(1000 * (time.monotonic() - begun_s))
             chunks.append(chunk)
@@ -163,18 +179,20 @@ async def speak(engine: TtsProcess, answer: str, spoken: Spoken) -> Audio:
     return sound
 
 
-async def speak_all(voices: list[str], store: ModelStore, folder: Path) -> tuple[dict[str, Spoken], dict[Path, Audio]]:
+async def speak_all(
+    voices: list[str], store: ModelStore, folder: Path, said: tuple[str, ...], language: str
+) -> tuple[dict[str, Spoken], dict[Path, Audio]]:
     spoken = {voice: Spoken() for voice in voices}
     sounds: dict[Path, Audio] = {}
     engines = {voice: engine_of(voice, store) for voice in voices}
     try:
         for engine in engines.values():
             await engine.start()
-        for number, answer in enumerate(ANSWERS):
+        for number, answer in enumerate(said):
             for voice in voices:
                 await asyncio.sleep(IDLE_S)
                 path = folder / f"{voice}-{number:02}.wav"
-                sounds[path] = await speak(engines[voice], answer, spoken[voice])
+                sounds[path] = await speak(engines[voice], answer, language, spoken[voice])
                 write_wav(path, [sounds[path]])
     finally:
         for engine in engines.values():
@@ -186,28 +204,37 @@ async def speak_all(voices: list[str], store: ModelStore, folder: Path) -> tuple
 TIME = re.compile(r"\b(\d{1,2})[:.-](\d{2})\b(?!\d|%| (?:kilo|degree|dollar))")
 
 
-def plain_words(text: str) -> list[str]:
+def plain_words(text: str, language: str = ENGLISH) -> list[str]:
     """The words, with numbers and units as they are spoken, and times as four digits."""
-    plain = normalize_text(TIME.sub(r"\1\2", text)).casefold().replace("'", "").replace("-", " ")
+    plain = normalize_text(TIME.sub(r"\1\2", text), language).casefold().replace("'", "").replace("-", " ")
     return re.findall(r"[^\W_]+", plain)
 
 
-def read_back(voices: list[str], store: ModelStore, sounds: dict[Path, Audio], spoken: dict[str, Spoken]) -> None:
+def read_back(
+    voices: list[str],
+    store: ModelStore,
+    sounds: dict[Path, Audio],
+    spoken: dict[str, Spoken],
+    said: tuple[str, ...],
+    language: str,
+) -> None:
     reader = WhisperEngine(store.pull(READER), threads=plan_threads().stt)
     reader.load()
     paths = iter(sounds)
-    for answer in ANSWERS:
+    for answer in said:
         for voice in voices:
             sound = sounds[next(paths)]
             silence = np.zeros(SAMPLE_RATE_HZ // 4, np.float32)
             samples = soxr.resample(sound.samples, sound.rate_hz, SAMPLE_RATE_HZ)
             audio = Audio(np.concatenate([silence, samples, silence]), SAMPLE_RATE_HZ)
             (heard,) = [
-                reply for reply in reader.run(TranscribeRequest(audio, "en"), CancelFlag()) if hasattr(reply, "text")
+                reply
+                for reply in reader.run(TranscribeRequest(audio, language), CancelFlag())
+                if hasattr(reply, "text")
             ]
-            said, read = plain_words(answer), plain_words(heard.text)
-            wrong = word_errors(said, read)
-            spoken[voice].words += len(said)
+            meant, read = plain_words(answer, language), plain_words(heard.text, language)
+            wrong = word_errors(meant, read)
+            spoken[voice].words += len(meant)
             spoken[voice].wrong += wrong
             if wrong:
                 spoken[voice].misread.append(f"{answer} → {heard.text}")
@@ -225,6 +252,8 @@ def rate(voices: list[str], sounds: dict[Path, Audio], spoken: dict[str, Spoken]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--voices", nargs="+", default=list(VOICES), metavar="ID")
+    parser.add_argument("--language", default=ENGLISH, metavar="CODE", help="the language of the voices")
+    parser.add_argument("--most", type=int, default=len(ANSWERS), metavar="N", help="sentences")
     parser.add_argument("--mos-python", metavar="PYTHON", help="an interpreter that has distillmos; without, no scores")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the sounds there")
     parser.add_argument("--results", type=Path, metavar="FILE.json")
@@ -233,13 +262,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        spoken, sounds = asyncio.run(speak_all(args.voices, store, folder))
-        read_back(args.voices, store, sounds, spoken)
+        said = answers(args.language, args.most)
+        spoken, sounds = asyncio.run(speak_all(args.voices, store, folder, said, args.language))
+        read_back(args.voices, store, sounds, spoken, said, args.language)
         if args.mos_python:
             rate(args.voices, sounds, spoken, args.mos_python)
     results = {
         "hardware": f"{describe()}; load average {load:.1f} at the start",
-        "answers": len(ANSWERS),
+        "language": args.language,
+        "answers": len(said),
         "voices": {voice: {**each.row(), "misread": each.misread} for voice, each in spoken.items()},
     }
     text = json.dumps(results, indent=2, ensure_ascii=False)

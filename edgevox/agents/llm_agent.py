@@ -75,7 +75,15 @@ class ReplyAgent(Protocol):
     """What a pipeline needs of an agent: `LLMAgent` is one."""
 
     def stream(
-        self, text: str, turn: Turn, *, source: str, answer_in: str | None, preview: OnPreview, is_doubted: bool
+        self,
+        text: str,
+        turn: Turn,
+        *,
+        source: str,
+        spoken: str,
+        answer_in: str | None,
+        preview: OnPreview,
+        is_doubted: bool,
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` in pieces; the last item is the result."""
 
@@ -164,6 +172,7 @@ class LLMAgent:
         *,
         tool_choice: ToolChoice = "auto",
         source: str = "text",
+        spoken: str = "",
         answer_in: str | None = None,
         preview: OnPreview = lambda _text: None,
         is_doubted: bool = False,
@@ -171,9 +180,10 @@ class LLMAgent:
     ) -> AsyncGenerator[str | AgentResult, None]:
         """Answer `text` in pieces, also between tool calls; the last item is the result.
 
-        `answer_in` is the language code of the reply. `preview` receives the probable beginning of the reply before it
-        is certain. A text that `is_doubted` is confirmed with the person before any tool runs. `calls` were chosen on a
-        screen: they are made as they are, without the model, and `text` only says what they do.
+        `spoken` is the language code of the text, "" if unknown, and `answer_in` that of the reply. `preview` receives
+        the probable beginning of the reply before it is certain. A text that `is_doubted` is confirmed with the person
+        before any tool runs. `calls` were chosen on a screen: they are made as they are, without the model, and `text`
+        only says what they do.
 
         A cancelled turn keeps the text spoken so far; a failed turn, or one whose gate never opened, is not kept.
         """
@@ -187,6 +197,8 @@ class LLMAgent:
                 self._client,
                 lambda: tuple(self._conversation.messages()),
                 turn.caller or self._tool_loop.caller,
+                spoken,
+                answer_in or "",
             ),
             messages,
             SystemPrompt.of(self._instructions, sentence),

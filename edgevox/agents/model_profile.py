@@ -6,7 +6,7 @@ A reply preview is a guess from an incomplete call to `respond`. Use it only to 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
@@ -154,7 +154,10 @@ _MISTRAL_ID = re.compile("[A-Za-z0-9]{9}")
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """The preset of a model. Calls are constrained to the format of the first of `parsers`."""
+    """The preset of a model. Calls are constrained to the format of the first of `parsers`.
+
+    `languages` are those that it knows, None for all.
+    """
 
     model: ChatModel
     parsers: tuple[str, ...] = ()
@@ -163,6 +166,7 @@ class ModelProfile:
     sampling: Sampling = field(default_factory=Sampling)
     stop: tuple[str, ...] = ()
     thinking: bool = False
+    languages: Collection[str] | None = None
 
     def request(
         self,

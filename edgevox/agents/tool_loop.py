@@ -13,7 +13,7 @@ from edgevox.agents.instructions import SystemPrompt
 from edgevox.agents.model_profile import OnPreview
 from edgevox.core.events import ConfirmationDecided, ConfirmationRequired, Publish, ToolFinished, ToolStarted
 from edgevox.core.hooks import Answer, Deny, Hooks, ModelReply, Run, ToolOutcome
-from edgevox.core.languages import ENGLISH, LANGUAGES
+from edgevox.core.languages import ENGLISH, LANGUAGES, replying_in
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import FinishReason, Message, ToolCall, ToolChoice
 from edgevox.core.words import past_tense
@@ -147,6 +147,10 @@ class ToolLoop:
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self.names()]
         if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
+        with replying_in(state.run.reply_language):
+            return await self._run(reply.text, calls, state, turn)
+
+    async def _run(self, text: str, calls: Sequence[ToolCall], state: TurnState, turn: Turn) -> Answer | None:
         dispatched = await self._dispatch(calls, state, turn)
         sentences: list[str | None] = []
         has_answer = False
@@ -178,13 +182,14 @@ class ToolLoop:
                 )
             )
         state.results += results
-        state.messages.append(Message("assistant", reply.text, tool_calls=tuple(call for call, _ in dispatched)))
+        state.messages.append(Message("assistant", text, tool_calls=tuple(call for call, _ in dispatched)))
         state.messages += [result.as_message() for result in results]
         if any(sentences):
             failures = (_failure_sentence(call, result) for (call, _), result in zip(dispatched, results, strict=True))
             sentences = [said or failure for said, failure in zip(sentences, failures, strict=True)]
-        # The sentences of tools are English.
-        if has_answer or (state.answer_in in (None, ENGLISH) and all(sentences)):
+        # The sentences of most tools are English.
+        is_in_language = {result.speech_language for result in results} <= {state.answer_in or ENGLISH}
+        if has_answer or (is_in_language and all(sentences)):
             return Answer(" ".join(dict.fromkeys(filter(None, sentences))))
         return None
 

@@ -22,6 +22,7 @@ from edgevox.dialogue import ReplyLanguages
 from edgevox.embedding.minilm import DIMENSIONS, MODEL_ID, MiniLmEngine
 from edgevox.engines import EngineLimits, HostedEngine, LocalEngine, SupervisedEngine
 from edgevox.engines.threads import ThreadPlan, plan_threads
+from edgevox.home.rules.languages.templates import LANGUAGES as HOME_LANGUAGES
 from edgevox.llm.engine import LlamaEngine, TextScorer
 from edgevox.llm.presets import ModelPreset
 from edgevox.speakers.ge2e import Ge2eEngine
@@ -241,6 +242,7 @@ class Engines:
             model=model,
             adapter=adapter,
             text_scorer=self._text_scorer if model else None,
+            languages=self.models.home_languages,
         )
         return self._host("stt", STT_ENGINES.factory(self.models.stt_choice.engine)(context), bounds)
 
@@ -300,9 +302,9 @@ class Engines:
 
     @cached_property
     def languages(self) -> ReplyLanguages:
-        """The possible languages of a reply, by the preset and the voices."""
+        """The possible languages of a reply, by the preset and the voices; the home answers in all of its own."""
         return ReplyLanguages(
-            model=self.preset.languages,
+            model=None if self.preset.languages is None else {*self.preset.languages, *HOME_LANGUAGES},
             voices=self.voice_languages if "tts" in self else (),
             expected=self.expected_language,
         )

@@ -10,10 +10,12 @@ from edgevox.agents.tool_loop import Confirm
 from edgevox.app.server_requests import AddressedServers, NamedServers
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
+from edgevox.config.sections import AUTO
 from edgevox.core.events import Publish
 from edgevox.core.hooks import Hook
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions, read_question
 from edgevox.tools.policy import LOCAL, Caller
@@ -95,13 +97,18 @@ class HomeContext:
             client=client,
         )
 
+    @property
+    def _languages(self) -> HomeLanguages:
+        language = self._settings.stt.language
+        return HomeLanguages(self._preset.languages, "" if language == AUTO else language)
+
     def _offer(self, toolbox: Toolbox) -> Offer | None:
         if self._preset.home_only:
             return toolbox.offered
         return toolbox.mcp.offered if toolbox.mcp.reports() else None
 
     def _hooks(self, toolbox: Toolbox, room: str) -> tuple[Hook, ...]:
-        hooks = (*toolbox.hooks_in(room), self._knowledge(toolbox))
+        hooks = (*toolbox.hooks(self._languages, room), self._knowledge(toolbox))
         if not self._preset.home_only or not toolbox.mcp.reports():
             return hooks
         named = NamedServers(

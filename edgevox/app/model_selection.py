@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import assert_never
 
 from edgevox.config import Settings
+from edgevox.config.sections import AUTO
 from edgevox.core.errors import ConfigError
 from edgevox.core.events import EngineName
 from edgevox.core.languages import ENGLISH
@@ -143,4 +144,13 @@ class ModelSelection:
     def _stt_adapter_id(self) -> str | None:
         """The adapter of the recogniser, which has learnt English alone."""
         stt, model = self._settings.stt, self.stt_choice.model_id
-        return self._store.manifest.adapter_of(model) if model and stt.adapted and stt.language == ENGLISH else None
+        is_english = ENGLISH in (stt.language, *self.home_languages)
+        return self._store.manifest.adapter_of(model) if model and stt.adapted and is_english else None
+
+    @property
+    def home_languages(self) -> tuple[str, ...]:
+        """The languages among which the spoken one is detected; none if it is set, or may be any."""
+        stt = self._settings.stt
+        if stt.language != AUTO or stt.model.endswith(".en"):
+            return ()
+        return stt.languages or tuple(self.voices)

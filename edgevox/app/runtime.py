@@ -309,6 +309,7 @@ class AssistantRuntime:
                 llm.sampling,
                 preset.stop,
                 llm.thinking,
+                preset.languages,
             ),
             make_agent=self.home_context.agent if toolbox else None,
             executor=toolbox.executor if toolbox else None,

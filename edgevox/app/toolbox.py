@@ -23,6 +23,7 @@ from edgevox.home.backends.wrapped import HomeWithSatellites
 from edgevox.home.entities import Location
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.home.rules.speaker_room import SpeakerRoom
 from edgevox.tools.builtin.documents import DOCUMENTS_FILE, corpus_tools
 from edgevox.tools.builtin.documents import TOOL_NAMES as CORPUS_TOOLS
@@ -110,15 +111,14 @@ class Toolbox:
             stats=self.stats,
         )
 
-    @property
-    def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the assistant, and those of the running plugins; valid after `start`."""
-        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self.effects)
-        return (*hooks, *self.plugins.hooks)
+    def hooks(self, languages: HomeLanguages | None = None, room: str = "") -> tuple[Hook, ...]:
+        """The hooks of the assistant for a speaker in `room`, and those of the running plugins; valid after `start`.
 
-    def hooks_in(self, room: str) -> tuple[Hook, ...]:
-        """The hooks for a speaker in `room`; "" where that is unknown."""
-        return (SpeakerRoom(room, self.home.house), *self.hooks)
+        `room` is "" where it is unknown.
+        """
+        state = (self.timers, self.alarms, self.watches, self.effects)
+        hooks = assistant_hooks(self.executor, self.home, *state, languages)
+        return (SpeakerRoom(room, self.home.house), *hooks, *self.plugins.hooks)
 
     def offered(self, sentence: str) -> tuple[str, ...]:
         """The names of the tools to offer for this sentence to a model that is made for the home alone."""

@@ -124,6 +124,9 @@ class SttSettings(Section):
     )
     model: Text = key("whisper-base", "the recogniser; whisper-tiny.en for small machines")
     language: LanguageOrAuto = key("en", 'the language spoken, such as "de", or "auto" to detect it')
+    languages: tuple[Language, ...] = key(
+        (), 'with "auto", the languages spoken at home; default: those that have a voice', example=("en", "de")
+    )
     adapted: bool = key(True, "use the adapter for home commands (whisper-base in English)")
     rescoring: bool = key(True, "if unsure, prefer common home commands (English)")
     ask_below: float = key(
@@ -143,11 +146,11 @@ class TtsSettings(Section):
     enabled: bool = key(True, "speak the replies of edgevox run")
     engine: Text = key(
         AUTO,
-        '"hibari", "kokoro", "piper", "wyoming" or the engine of a package; "auto" goes by tts.remote and tts.voice',
+        '"hibari", "kokoro", "piper", "sano", "wyoming", or that of a package; "auto" goes by tts.remote and tts.voice',
         example="piper",
     )
     voice: Text = key("hibari-en_US-heart", "the voice; edgevox voices list shows all")
-    voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "piper-de_DE-thorsten-medium"')
+    voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "sano-de_DE"')
     speed: float = key(1.0, 'above 1 speaks faster; "speak slower" and "speak faster" change it', ge=0.25, le=4)
     pitch_semitones: float = key(0.0, "above 0 is higher; for hibari's voices", ge=-4, le=4)
     volume_db: float = key(0.0, 'the volume, in decibels; "louder" and "quieter" change it', ge=-25, le=10)

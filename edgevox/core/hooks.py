@@ -65,7 +65,7 @@ class Run:
     An utterance may be read in parts: `notes` are those of the part that is read now, `turn_notes` of the whole turn.
 
     `client` identifies the conversation, and `past` returns the messages of its earlier turns. The calls are made for
-    `caller`.
+    `caller`. `language` is that of the utterance, "" where it is not known, and `reply_language` that of the answer.
     """
 
     agent: str
@@ -74,6 +74,8 @@ class Run:
     client: str = ""
     past: Callable[[], tuple[Message, ...]] = tuple
     caller: Caller = LOCAL
+    language: str = ""
+    reply_language: str = ""
     hop: int = 0
     calls: list[ToolCall] = field(default_factory=list)
     outcomes: list[ToolOutcome] = field(default_factory=list)

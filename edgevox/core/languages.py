@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -33,6 +35,25 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
     {code: " ".join(name) for code, *name in (entry.split() for entry in _NAMES.split(","))}
 )
 """The English name of every language, by its code."""
+
+
+OWN_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "en": "English",
+        "de": "Deutsch",
+        "fr": "Français",
+        "es": "Español",
+        "it": "Italiano",
+        "nl": "Nederlands",
+        "pt": "Português",
+    }
+)
+"""The languages in which a home can be run, as those who speak them call them."""
+
+
+def own_name(code: str) -> str:
+    """The name of a language in itself, in English where that is not known."""
+    return OWN_NAMES.get(code) or LANGUAGES.get(code, code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +87,8 @@ class Phrases:
     """Ignored in a built-in command."""
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The phrases of each built-in command, as whole utterances; only unambiguous ones."""
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What the program says, by key, with {} for values: see `say`."""
 
 
 @cache
@@ -82,6 +105,30 @@ def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
+def say(key: str, language: str, /, **values: object) -> str:
+    """A sentence of the catalogue in that language, or in English where it has none. Raises KeyError."""
+    said = all_phrases()[language].said if language in all_phrases() else {}
+    return (said.get(key) or all_phrases()[ENGLISH].said[key]).format(**values)
+
+
+_reply_language: ContextVar[str] = ContextVar("reply_language", default=ENGLISH)
+
+
+def reply_language() -> str:
+    """The language of the turn's answer, inside of `replying_in`; elsewhere English."""
+    return _reply_language.get()
+
+
+@contextmanager
+def replying_in(language: str) -> Iterator[None]:
+    """Let tools answer and ask in this language; "" is English."""
+    token = _reply_language.set(language or ENGLISH)
+    try:
+        yield
+    finally:
+        _reply_language.reset(token)
+
+
 def checked_language(code: str) -> str:
     """Return the code. Raises ValueError, with a suggestion, if Whisper does not know it."""
     if code in LANGUAGES:
@@ -92,9 +139,10 @@ def checked_language(code: str) -> str:
 
 
 def language_named(written: str) -> str:
-    """Return the code of a language, given by it or by its English name. Raises ValueError like checked_language."""
+    """The code of a language, given by it, by its English name or its own. Raises ValueError like checked_language."""
     low = written.strip().casefold()
-    return next((code for code, name in LANGUAGES.items() if name.casefold() == low), None) or checked_language(low)
+    named = (*LANGUAGES.items(), *OWN_NAMES.items())
+    return next((code for code, name in named if name.casefold() == low), None) or checked_language(low)
 
 
 def _nearest(written: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Literal, TypeAlias, assert_never, get_args
 
-from edgevox.core.languages import ENGLISH, all_phrases
+from edgevox.core.languages import ENGLISH, all_phrases, say
 from edgevox.dialogue.speech_output import SpeakingRate, Volume
 
 BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "faster", "slower", "repeat", "help"]
@@ -72,6 +72,13 @@ def is_backchannel(text: str) -> bool:
     return all(word in _backchannels() or _HUM.fullmatch(word) for word in words)
 
 
+def command_language(text: str, spoken: str = "") -> str:
+    """The language of a built-in command: the spoken one, if it has that phrase, or another that has it."""
+    meant = " ".join(word for word in plain_words(text) if word not in polite_words())
+    having = [code for code, own in all_phrases().items() if any(meant in phrases for phrases in own.commands.values())]
+    return spoken if spoken in having else next(iter(sorted(having, key=lambda code: code != ENGLISH)), ENGLISH)
+
+
 def plain_words(text: str) -> list[str]:
     """The words of an utterance without punctuation: "I can't." is "i", "cant"."""
     # STT writes either apostrophe.
@@ -99,25 +106,27 @@ class BuiltinCommands:
         self.last_language = ENGLISH
         self._examples = tuple(examples[:_MOST_EXAMPLES])
 
-    def language_of(self, word: BuiltinCommand) -> str:
-        """The language of the reply of `act`."""
-        return self.last_language if word == "repeat" else ENGLISH
+    def language_of(self, word: BuiltinCommand, language: str = ENGLISH) -> str:
+        """The language of the reply of `act` to a command in `language`."""
+        return self.last_language if word == "repeat" and self.last_reply else language
 
-    def act(self, word: BuiltinCommand) -> str:
-        """Run the command, except for cancelling a turn; returns the spoken reply."""
+    def act(self, word: BuiltinCommand, language: str = ENGLISH) -> str:
+        """Run the command, except for cancelling a turn; returns the spoken reply, in `language`."""
         match word:
             case "stop" | "cancel":
                 return ""
             case "louder":
-                return "Louder." if self._change_volume(1) else "That is as loud as I can speak."
+                return say("louder" if self._change_volume(1) else "loudest", language)
             case "quieter":
-                return "Quieter." if self._change_volume(-1) else "That is as quiet as I can speak."
+                return say("quieter" if self._change_volume(-1) else "quietest", language)
             case "faster":
-                return "Faster." if self._change_speed(1) else "That is as fast as I can speak."
+                return say("faster" if self._change_speed(1) else "fastest", language)
             case "slower":
-                return "Slower." if self._change_speed(-1) else "That is as slowly as I can speak."
+                return say("slower" if self._change_speed(-1) else "slowest", language)
             case "repeat":
-                return self.last_reply or "I have not said anything yet."
+                return self.last_reply or say("nothing_said", language)
+            case "help" if language != ENGLISH:
+                return say("help", language)
             case "help":
                 return f"{_for_example(self._examples)} {_ALWAYS}"
             case _:

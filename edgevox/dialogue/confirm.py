@@ -20,7 +20,7 @@ from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.config import AudioSettings
 from edgevox.core.errors import ToolDenied
 from edgevox.core.events import AnswerHeard, Publish
-from edgevox.core.languages import ENGLISH
+from edgevox.core.languages import ENGLISH, reply_language, say
 from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import Audio
 from edgevox.dialogue.speech_output import Synthesizer
@@ -42,10 +42,6 @@ _NOT_BY_VOICE = "this needs more than a spoken yes"
 
 _OTHER_VOICE = "the yes was not of a voice that may confirm this"
 _NOT_BY_THIS_VOICE = "I need the yes of somebody who may do this."
-
-_AGAIN = "Please say yes or no."
-_ON_SCREEN = "I need your answer on the screen for that."
-_LEFT_ALONE = "A spoken yes is not enough for that, so I leave it."
 
 
 class AnswerListener(asyncio.Future[str | None]):
@@ -189,10 +185,10 @@ class ConfirmationDialog:
         asked = question.pending.question
         on_screen = question.pending.level == "screen"
         if on_screen and set(self._channels) == {"voice"}:
-            await self._aloud(f"{asked} {_LEFT_ALONE}")
+            await self._aloud(f"{asked} {say('left_alone', reply_language())}")
             question.answer(_no(_NOT_BY_VOICE))
             return
-        await self._aloud(f"{asked} {_ON_SCREEN}" if on_screen else asked)
+        await self._aloud(f"{asked} {say('on_screen', reply_language())}" if on_screen else asked)
         if "voice" not in self._channels:
             return
         match await self._spoken_answer(question):
@@ -214,9 +210,9 @@ class ConfirmationDialog:
         """Read the spoken answer; ask again once if it is unclear or not sufficient."""
         answer = await self._hear(question)
         if answer == "unclear":
-            await self._aloud(f"{_AGAIN} {question.pending.question}")
+            await self._aloud(f"{say('say_yes_or_no', reply_language())} {question.pending.question}")
         elif answer == "yes" and question.pending.level == "screen":
-            await self._aloud(_ON_SCREEN)
+            await self._aloud(say("on_screen", reply_language()))
         else:
             return answer
         return await self._hear(question)
@@ -230,7 +226,7 @@ class ConfirmationDialog:
             self._listens.clear()
         if text is None:
             return None
-        answer = decide_yes_no(text, self._language)
+        answer = decide_yes_no(text, self._language or reply_language())
         pending = question.pending
         self._publish(AnswerHeard(turn_id=pending.turn_id, token=pending.token, text=text, answer=answer))
         return answer

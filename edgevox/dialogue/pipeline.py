@@ -20,7 +20,7 @@ from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
-from edgevox.dialogue.builtin_commands import BuiltinCommands, parse_builtin_command
+from edgevox.dialogue.builtin_commands import BuiltinCommands, command_language, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
 from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
@@ -341,7 +341,8 @@ class Pipeline:
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
-            reply, language = self._words.act(word), self._words.language_of(word)
+            said_in = self._languages.reply_to(command_language(text, spoken))
+            reply, language = self._words.act(word, said_in), self._words.language_of(word, said_in)
             return await self._reply_instantly(word, reply, text, turn, language=language, is_dropped=not reply)
         speculative, self._speculative_reply = self._speculative_reply, None
         result = await speculative.result() if speculative else None

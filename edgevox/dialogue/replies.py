@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.core import events
 from edgevox.core.events import Publish, TurnSource
-from edgevox.core.languages import ENGLISH
+from edgevox.core.languages import ENGLISH, reply_language
 from edgevox.core.turn import Turn, background_task
 from edgevox.core.types import Audio
 from edgevox.dialogue.barge_in import SpokenSentence, spoken_prefix
@@ -129,7 +129,7 @@ class SpokenReply:
     async def say(self, text: str) -> None:
         """Speak this after the text so far; returns when its last sample was played, or on a cancel."""
         self._flush()
-        self._put(SpokenSentence(text))
+        self._put(SpokenSentence(text, language=reply_language()))
         end = _PassageEnd()
         self._sentences.put_nowait(end)
         await end.wait()
@@ -310,7 +310,7 @@ class ReplyRunner:
         async def generate(write: Write, preview: Write) -> AgentResult:
             result: AgentResult | None = None
             stream = self._agent.stream(
-                text, turn, source=source, answer_in=answer_in, preview=preview, is_doubted=is_doubted
+                text, turn, source=source, spoken=spoken, answer_in=answer_in, preview=preview, is_doubted=is_doubted
             )
             async with aclosing(stream) as pieces:
                 async for piece in pieces:

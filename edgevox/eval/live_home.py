@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from edgevox.home import Alarms, DemoHome, HomePrompt, Timers, home_tools
 from edgevox.home.alarms.watches import Watches
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.tools import Tool, ToolExecutor, ToolRegistry
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions, knowledge_tools
 
@@ -71,9 +72,10 @@ class LiveHome:
         knowledge = knowledge_tools(self.alarms.now)
         self.executor = ToolExecutor(ToolRegistry((*tools, *knowledge, *own_tools)))
 
-    def hooks(self) -> tuple[Hook, ...]:
-        """Return the assistant's hooks for this home."""
-        hooks = assistant_hooks(self.executor, self.home, self.timers, self.alarms, self.watches, self._effects)
+    def hooks(self, languages: Collection[str] | None = None) -> tuple[Hook, ...]:
+        """Return the assistant's hooks for this home; `languages` are those of the model."""
+        state = (self.timers, self.alarms, self.watches, self._effects)
+        hooks = assistant_hooks(self.executor, self.home, *state, HomeLanguages(languages))
         names = HomePrompt(self.home.house).all_names
         return (*hooks, KnowledgeQuestions(self.executor.registry, self.alarms.now, names))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -23,6 +23,7 @@ from edgevox.home.prompt import MAX_ENTITIES
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
@@ -70,13 +71,14 @@ class OfferedTools:
             execute=None,
         )
 
-    def hooks(self, executor: ToolExecutor) -> tuple[Hook, ...]:
-        """Return the assistant's hooks for these tools."""
+    def hooks(self, executor: ToolExecutor, languages: Collection[str] | None = None) -> tuple[Hook, ...]:
+        """Return the assistant's hooks for these tools; `languages` are those of the model."""
         if not self.has_home_tools or self.house is None:
             return default_slm_hooks(executor.registry.only_reads)
         home = _UnchangedHome(self.house)
         timers, alarms, watches = Timers(time.time), Alarms(time.time), Watches(time.time)
-        return assistant_hooks(executor, home, timers, alarms, watches, EffectLog(time.time))
+        known = HomeLanguages(languages)
+        return assistant_hooks(executor, home, timers, alarms, watches, EffectLog(time.time), known)
 
     def executor(self, results: Mapping[str, Any]) -> ToolExecutor:
         """Return an executor; tools in `results` return that value, which the model then phrases."""

@@ -89,7 +89,7 @@ async def _run_once(model: ModelProfile, case: Case, prompt: HomePrompt, normal:
     """Run a case whose tools have no effect."""
     counter = _TokenCounter()
     executor = case.offer.executor(case.results)
-    agent = _agent(model, prompt, executor, case.offer.hooks(executor), counter)
+    agent = _agent(model, prompt, executor, case.offer.hooks(executor, model.languages), counter)
     try:
         given = await counter.timed(agent, case.utterance, executor.registry)
     except ModelError as error:
@@ -103,7 +103,7 @@ async def _run_dialogue(
     """Run the turns of a case in one conversation, on one home with real tools."""
     counter = _TokenCounter()
     live = LiveHome(setup, case.offer.own_tools)
-    agent = _agent(model, prompt, live.executor, live.hooks(), counter)
+    agent = _agent(model, prompt, live.executor, live.hooks(model.languages), counter)
     before, turns = await live.snapshot(), []
     for turn in case.turns:
         try:

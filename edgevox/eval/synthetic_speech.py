@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.files import read_audio
 from edgevox.core.errors import AudioError, ConfigError
+from edgevox.core.languages import ENGLISH
 from edgevox.core.platform import kill_child
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, TtsService
 from edgevox.dialogue.speech_output import Synthesizer
@@ -24,6 +25,7 @@ from edgevox.tts.normalize import normalize_text
 ESPEAK = "espeak-ng"
 _ESPEAK_WORDS_PER_MINUTE = 165
 _ESPEAK_TIMEOUT_S = 30.0
+_ESPEAK_VOICES = {"en": "en-us", "pt": "pt-br"}
 
 
 class EvalVoice(Protocol):
@@ -38,13 +40,13 @@ class EvalVoice(Protocol):
 class AssistantVoice:
     """The assistant's TTS engine."""
 
-    name = "piper"
-
-    def __init__(self, synthesizer: TtsService) -> None:
+    def __init__(self, synthesizer: TtsService, name: str = "piper", language: str = ENGLISH) -> None:
+        self.name = name
         self._synthesizer = synthesizer
+        self._language = language
 
     async def synthesize(self, text: str, speed: float) -> Audio:
-        sound = await Synthesizer(self._synthesizer, speed=speed).sound_of(text)
+        sound = await Synthesizer(self._synthesizer, speed=speed).sound_of(text, self._language)
         resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
         samples = np.concatenate([resampler.feed(sound.samples), resampler.finish()])
         return Audio(samples, SAMPLE_RATE_HZ)
@@ -55,7 +57,8 @@ class EspeakVoice:
 
     name = "espeak"
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
+        self._language = language
         found = shutil.which(ESPEAK)
         if found is None:
             raise ConfigError(f"{ESPEAK} is not installed", hint="install it, or use --voices piper")
@@ -63,10 +66,11 @@ class EspeakVoice:
 
     async def synthesize(self, text: str, speed: float) -> Audio:
         pace = str(round(_ESPEAK_WORDS_PER_MINUTE * speed))
+        voice = _ESPEAK_VOICES.get(self._language, self._language)
         with tempfile.TemporaryDirectory(prefix="edgevox-eval-") as folder:
             path = Path(folder) / "said.wav"
             process = await asyncio.create_subprocess_exec(
-                self._program, "-v", "en-us", "-s", pace, "-w", str(path), "--", normalize_text(text)
+                self._program, "-v", voice, "-s", pace, "-w", str(path), "--", normalize_text(text, self._language)
             )
             try:
                 async with asyncio.timeout(_ESPEAK_TIMEOUT_S):

@@ -27,7 +27,8 @@ _REMOTE_NAME = "remote-ear"
 class SttContext:
     """What a factory may use to build its engine.
 
-    `model` is the path of `settings.model` if the manifest lists it for this engine, else None.
+    `model` is the path of `settings.model` if the manifest lists it for this engine, else None. `languages` are those
+    of the home, where the spoken one is detected.
     """
 
     settings: SttSettings
@@ -36,6 +37,7 @@ class SttContext:
     model: Path | None = None
     adapter: Path | None = None
     text_scorer: TextScorer | None = None
+    languages: tuple[str, ...] = ()
 
 
 SttEngine: TypeAlias = Engine[TranscribeRequest, Transcript] | HostedEngine[TranscribeRequest, Transcript]

@@ -7,8 +7,9 @@ where the result looks like a loop or a hallucination. Importing this module doe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,11 +29,13 @@ if TYPE_CHECKING:  # the child process does without the settings: 20 MB
 
 
 class Decoder(Protocol):
-    """Implemented by edgevox.stt.whisper_decoder.WhisperDecoder."""
+    """Implemented by WhisperDecoder and TwoModelDecoder of edgevox.stt.whisper_decoder."""
 
     def decode_options(self, language: str | None) -> decoding.DecodeOptions: ...
 
-    def detect_language(self, samples: NDArray[np.float32], window: decoding.Window) -> str: ...
+    def detect_language(
+        self, samples: NDArray[np.float32], window: decoding.Window, among: Collection[str] = ()
+    ) -> str: ...
 
     def attempt(
         self, samples: NDArray[np.float32], window: decoding.Window, *, language: str, names: Sequence[str]
@@ -51,13 +54,14 @@ class SpeechDetector(Protocol):
 
 @dataclass(slots=True)
 class UtteranceDecoder:
-    """Transcribes one request."""
+    """Transcribes one request. `language` None detects it, among `languages` if there are any."""
 
     request: TranscribeRequest
     gate: SpeechDetector
     decoder: Decoder
     language: str | None
     rescorer: Rescorer | None = None
+    languages: tuple[str, ...] = ()
     _attempts: int = 0
 
     def transcript(self, cancel: CancelFlag) -> Transcript | None:
@@ -88,11 +92,13 @@ class UtteranceDecoder:
     def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[decoding.Decoding]:
         """Decode a piece of speech in increasing windows until the result is plausible."""
         tried: list[decoding.Decoding] = []
-        for window in self.decoder.decode_options(self.language).windows_for(len(piece) / SAMPLE_RATE_HZ):
-            if cancel.is_set():
+        speech_s = len(piece) / SAMPLE_RATE_HZ
+        if self.language is None and not cancel.is_set():
+            window = next(self.decoder.decode_options(None).windows_for(speech_s))
+            self.language = self.decoder.detect_language(piece, window, self.languages)
+        for window in self.decoder.decode_options(self.language).windows_for(speech_s):
+            if cancel.is_set() or self.language is None:
                 break
-            if self.language is None:
-                self.language = self.decoder.detect_language(piece, window)
             attempt = self._attempt(piece, window, self.language, cancel)
             tried.append(attempt)
             if attempt.fault() is None:
@@ -122,7 +128,8 @@ _LONGEST_PIECE_S = decoding.FULL_WINDOW_S - 2.0
 class WhisperEngine:
     """An Engine[TranscribeRequest, Transcript] on a folder that holds a CTranslate2 model.
 
-    `language` is the default for requests; None detects it per utterance. `adapter` is a LoRA adapter. With
+    `language` is the default for requests; None detects it per utterance, among `languages` if there are any.
+    `adapter` is a LoRA adapter for English; with `languages` it gets a model of its own beside the plain one. With
     `rescoring`, uncertain English utterances are rescored as home commands, with a `text_scorer` if given.
     """
 
@@ -130,6 +137,7 @@ class WhisperEngine:
     _: KW_ONLY
     threads: int = 2
     language: str | None = None
+    languages: tuple[str, ...] = ()
     beam_size: int = 1
     adapter: Path | None = None
     rescoring: bool = False
@@ -143,23 +151,23 @@ class WhisperEngine:
         limit_omp_spin()
         # Imported late: the process that builds this object need not load CTranslate2.
         from edgevox.stt.silero_vad import SileroVad
-        from edgevox.stt.whisper_decoder import WhisperDecoder
+        from edgevox.stt.whisper_decoder import TwoModelDecoder, WhisperDecoder
 
         self._gate = SileroVad(_LONGEST_PIECE_S)
         if self.rescoring:
             if self.text_scorer is not None:
                 self.text_scorer.load()
             self._rescorer = Rescorer.load(text_scorer=self.text_scorer)
-        self._decoder = WhisperDecoder.load(
-            self.model_dir, threads=self.threads, beam_size=self.beam_size, adapter=self.adapter
-        )
+        load = partial(WhisperDecoder.load, self.model_dir, threads=self.threads, beam_size=self.beam_size)
+        decoder = load(adapter=self.adapter)
+        self._decoder = TwoModelDecoder(decoder, load()) if self.adapter and self.languages else decoder
 
     def run(self, request: TranscribeRequest, cancel: CancelFlag) -> Iterator[Transcript]:
         """Yield one transcript, nothing once `cancel` is set. Raises ConfigError for an unknown language."""
         if self._decoder is None or self._gate is None:
             raise ModelError("Whisper has not been loaded", hint="call load() before run()")
         language = request.language or self.language
-        utterance = UtteranceDecoder(request, self._gate, self._decoder, language, self._rescorer)
+        utterance = UtteranceDecoder(request, self._gate, self._decoder, language, self._rescorer, self.languages)
         # A window cannot be interrupted: cancellation takes effect after the current one.
         if (transcript := utterance.transcript(cancel)) is not None:
             yield transcript
@@ -174,6 +182,7 @@ def create(context: SttContext) -> WhisperEngine:
     return WhisperEngine(
         context.model,
         threads=context.threads,
+        languages=context.languages,
         adapter=context.adapter,
         rescoring=context.settings.rescoring,
         text_scorer=context.text_scorer,

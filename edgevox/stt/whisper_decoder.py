@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,7 +117,15 @@ _MOST_NEW_TOKENS = 220
 _HYPOTHESES = 10
 # After a bare list Whisper writes lists. With a command after it, 7 of 68 words of real commands were wrong;
 # 21 with the list alone, and 17 without names.
-_COMMANDS = {ENGLISH: " Turn it off, please."}
+_COMMANDS = {
+    ENGLISH: " Turn it off, please.",
+    "de": " Schalte es bitte aus.",
+    "fr": " Éteins-la, s'il te plaît.",
+    "es": " Apágala, por favor.",
+    "it": " Spegnila, per favore.",
+    "nl": " Zet het uit, alsjeblieft.",
+    "pt": " Desligue, por favor.",
+}
 _HINT = "`edgevox models verify` checks the files; `edgevox models pull` fetches them again"
 
 
@@ -179,12 +187,15 @@ class WhisperDecoder:
         """The decode options; adapters are trained for English only."""
         return self._adapter_options if language == ENGLISH else DEFAULT_DECODE_OPTIONS
 
-    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
-        """Detect the language; English if the model knows no other."""
+    def detect_language(self, samples: NDArray[np.float32], window: Window, among: Collection[str] = ()) -> str:
+        """The likeliest language, of those in `among` if there are any; English if the model knows no other.
+
+        The encoding of the window is kept for `attempt`: detection costs one step of the decoder.
+        """
         if not self._model.is_multilingual:
             return ENGLISH
-        ((likeliest, _), *_) = self._model.detect_language(self._encode(samples, window))[0]
-        return str(likeliest).removeprefix("<|").removesuffix("|>")
+        ranked = (token[2:-2] for token, _ in self._model.detect_language(self._encode(samples, window))[0])
+        return str(next(language for language in ranked if not among or language in among))
 
     def attempt(
         self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
@@ -266,6 +277,36 @@ class WhisperDecoder:
             except ValueError as error:
                 raise refused from error
         return self._tokenizers[language]
+
+
+class TwoModelDecoder:
+    """Decodes English with the adapted model, and the other languages with the plain one.
+
+    The adapted model detects the language: its windows are shorter, and English is then encoded once.
+    """
+
+    def __init__(self, adapted: WhisperDecoder, plain: WhisperDecoder) -> None:
+        self._adapted = adapted
+        self._plain = plain
+
+    def decode_options(self, language: str | None) -> DecodeOptions:
+        return self._of(language or ENGLISH).decode_options(language or ENGLISH)
+
+    def detect_language(self, samples: NDArray[np.float32], window: Window, among: Collection[str] = ()) -> str:
+        return self._adapted.detect_language(samples, window, among)
+
+    def attempt(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
+    ) -> Decoding:
+        return self._of(language).attempt(samples, window, language=language, names=names)
+
+    def hypotheses(
+        self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str] = ()
+    ) -> list[Hypothesis]:
+        return self._of(language).hypotheses(samples, window, language=language, names=names)
+
+    def _of(self, language: str) -> WhisperDecoder:
+        return self._adapted if language == ENGLISH else self._plain
 
 
 def hotword_prompt(tokenizer: Tokenizer, names: Sequence[str], language: str, *, most_tokens: int) -> list[int]:

@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar, assert_never, get_args
 from cachetools import TLRUCache
 
 from edgevox.core.errors import InvalidArguments
+from edgevox.core.languages import ENGLISH, reply_language, say
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import GUEST, JsonObject, ToolCall
 from edgevox.tools import policy
@@ -186,7 +187,8 @@ class ToolExecutor:
         """End a call that was not confirmed; its result is spoken without another model call."""
         self._pending.withdraw(pending.token)
         result = _error(pending.call, "tool_denied", f"not done: {why}")
-        speech = "All right, I did not do it." if why == policy.USER_SAID_NO else f"I did not do it: {why}."
+        refused = say("not_done", reply_language())
+        speech = refused if why == policy.USER_SAID_NO or reply_language() != ENGLISH else f"I did not do it: {why}."
         return self._count(dataclasses.replace(result, speech=speech))
 
     # --- one call
@@ -334,6 +336,7 @@ class ToolExecutor:
             name=call.name,
             content=content.value,
             speech=speech_of(value),
+            speech_language=value.language if isinstance(value, Speech) else ENGLISH,
             is_failure=isinstance(value, Speech) and value.is_failure,
         )
 

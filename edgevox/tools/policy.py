@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from edgevox.core.errors import ToolDenied
+from edgevox.core.languages import reply_language, say
 from edgevox.core.turn import EVERYTHING, LOCAL, Caller
 from edgevox.core.types import ToolCall
 from edgevox.core.words import word_set
@@ -214,7 +215,7 @@ def confirmation_question_for(tool: Tool, resolution: Resolution) -> str:
 
 def low_confidence_question(transcript: str) -> str:
     """The question before acting on words that may have been misheard."""
-    return sanitize_tool_output(f"Did you say: {_unpunctuated(transcript)}?")
+    return sanitize_tool_output(say("did_you_say", reply_language(), text=_unpunctuated(transcript)))
 
 
 def _spoken(name: str, value: object) -> str:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from pydantic import ConfigDict, RootModel
 from pydantic_core import to_jsonable_python
 
+from edgevox.core.languages import ENGLISH
 from edgevox.core.state_file import StateFile
 from edgevox.core.types import Message
 from edgevox.tools.policy import PendingConfirmation
@@ -49,6 +50,7 @@ class ToolResult:
     is_error: bool = False
     code: ErrorCode | None = None
     speech: str | None = None
+    speech_language: str = ENGLISH
     is_failure: bool = False
     confirmation: PendingConfirmation | None = None
     may_still_happen: bool = False

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 from jsonschema import Draft202012Validator
 
 from edgevox.core.errors import ConfigError
+from edgevox.core.languages import ENGLISH
 from edgevox.core.types import JsonObject
 from edgevox.tools.sanitize import sanitize_tool_output
 from edgevox.tools.schema import map_subschemas, read_signature, schema_fault
@@ -33,11 +34,12 @@ _JSON_TYPES = ("string", "integer", "number", "boolean", "array", "object", "nul
 class Speech:
     """Returned by a tool: a sentence that is spoken and ends the turn without another model call.
 
-    `is_failure`: the sentence says why nothing was done.
+    `is_failure`: the sentence says why nothing was done. `language` is that of the sentence.
     """
 
     text: str
     is_failure: bool = False
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True, slots=True)

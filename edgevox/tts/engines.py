@@ -23,7 +23,7 @@ from edgevox.tts.mixed import MixedEngine
 # Speaks the voices whose manifest entry names no engine.
 _DEFAULT, _REMOTE = "piper", "wyoming"
 # They have no voices but those of the manifest.
-_LOCAL = ("hibari", "kokoro", "piper")
+_LOCAL = ("hibari", "kokoro", "piper", "sano")
 _REMOTE_NAME = "remote-voice"
 
 
@@ -53,6 +53,7 @@ TTS_ENGINES: EngineRegistry[TtsFactory] = EngineRegistry(
         "hibari": "edgevox.tts.kokoro:create",
         "kokoro": "edgevox.tts.kokoro:create",
         "piper": "edgevox.tts.piper:create",
+        "sano": "edgevox.tts.sano:create",
         "wyoming": "edgevox.tts.wyoming:create",
     },
 )

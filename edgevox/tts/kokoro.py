@@ -1,7 +1,8 @@
-"""English voices of the Kokoro family: Kokoro-82M, and hibari, which was distilled from it and is 30 times faster.
+"""Voices of the Kokoro family: Kokoro-82M, and hibari, which was distilled from it, is 30 times faster and English.
 
-Both read the same phonemes. hibari's package has the rules for them, and the signal processing that its voices
-need; like onnxruntime it is imported in `load`, so only the process that synthesizes does it.
+Both read the same phonemes. hibari's package has the rules for English, and the signal processing that its voices
+need; espeak-ng reads the other languages. Both and onnxruntime are imported in `load`, so only the process that
+synthesizes does it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 
 from edgevox.core.errors import ModelError, ModelMissing
 from edgevox.core.files import packaged_toml
+from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest
+from edgevox.tts.mixed import MixedEngine
 from edgevox.tts.pieces import MAX_PIECE_PHONEMES, PROBE, clamped_speed, level_gain, pieces, text_pieces
 
 if TYPE_CHECKING:  # the child process does without the settings
@@ -43,18 +46,21 @@ class _Voice(Protocol):
 
 
 class KokoroEngine:
-    """One English voice: an ONNX file. Beside that of Kokoro-82M is a style file (`af_heart.bin`), hibari's has none.
+    """One voice: an ONNX file. Beside that of Kokoro-82M is a style file (`af_heart.bin`), hibari's has none.
 
     Names of files follow Kokoro's convention: those of British voices begin with "b". Only hibari's have a pitch.
     """
 
-    def __init__(self, voice_path: Path, *, threads: int = 1, pitch_semitones: float = 0.0) -> None:
+    def __init__(
+        self, voice_path: Path, language: str = ENGLISH, *, threads: int = 1, pitch_semitones: float = 0.0
+    ) -> None:
         self.voice_path = voice_path
+        self.language = language
         self.threads = threads
         self.pitch_semitones = pitch_semitones
         self._switch: StopSwitch | None = None
         self._voice: _Voice
-        self._phonemizer: Any = None
+        self._phonemes: Callable[[str], str]
         self._ids: Mapping[str, int] = {}
         self._gain = 1.0
 
@@ -69,8 +75,12 @@ class KokoroEngine:
 
         style_path = next(iter(sorted(self.voice_path.parent.glob("*.bin"))), None)
         is_british = (style_path or self.voice_path).name.startswith("b")
-        self._phonemizer = g2p.G2P(british=is_british)
         self._ids = json.loads(Path(g2p.ASSETS, "vocab.json").read_text(encoding="utf-8"))
+        self._phonemes = (
+            _EnglishPhonemes(g2p.G2P(british=is_british)).of
+            if self.language == ENGLISH
+            else _EspeakPhonemes(self.language, self._ids).of
+        )
         switch = StopSwitch()
         unusable: tuple[type[Exception], ...] = (*ONNX_ERRORS, OSError, ValueError, LookupError)
         try:
@@ -89,7 +99,7 @@ class KokoroEngine:
         self._switch = switch
 
     def run(self, request: SynthesisRequest, cancel: CancelFlag) -> Iterator[Audio]:
-        """Synthesize one sentence; a text without an English word gives nothing.
+        """Synthesize one sentence; a text without a word of the language gives nothing.
 
         Raises ModelError if the engine is not loaded.
         """
@@ -113,9 +123,38 @@ class KokoroEngine:
     def _phoneme_ids(self, text: str, longest: int = MAX_PIECE_PHONEMES) -> Iterator[list[int]]:
         """The phonemes in pieces of at most `longest`, each between two pauses."""
         for piece in text_pieces(text):
-            for phonemes in pieces(str(self._phonemizer(_readable(piece))), longest):
+            for phonemes in pieces(self._phonemes(piece), longest):
                 if any(phoneme.isalpha() for phoneme in phonemes):
                     yield [0, *(self._ids[phoneme] for phoneme in phonemes if phoneme in self._ids), 0]
+
+
+class _EnglishPhonemes:
+    def __init__(self, rules: Callable[[str], object]) -> None:
+        self._rules = rules
+
+    def of(self, text: str) -> str:
+        return str(self._rules(_readable(text)))
+
+
+# Kokoro has one letter for each of these pairs.
+_JOINED = {"dʒ": "ʤ", "tʃ": "ʧ", "ts": "ʦ", "dz": "ʣ", "aɪ": "I", "aʊ": "W", "eɪ": "A", "oʊ": "O", "ɔɪ": "Y"}
+_PAIR = re.compile("|".join(_JOINED))
+
+
+class _EspeakPhonemes:
+    """espeak's phonemes in the letters that Kokoro was trained with."""
+
+    def __init__(self, language: str, known: Collection[str]) -> None:
+        # GPL: see espeak.py.
+        from edgevox.tts.espeak import EspeakPhonemizer
+
+        self._phonemizer = EspeakPhonemizer(language)
+        self._known = known
+
+    def of(self, text: str) -> str:
+        sentences = (unicodedata.normalize("NFC", "".join(sentence)) for sentence in self._phonemizer.sentences(text))
+        joined = _PAIR.sub(lambda pair: _JOINED[pair[0]], " ".join(sentences))
+        return "".join(char if char in self._known else unicodedata.normalize("NFD", char) for char in joined)
 
 
 @cache
@@ -175,9 +214,11 @@ class _KokoroVoice:
         return made
 
 
-def create(context: TtsContext) -> KokoroEngine:
-    return KokoroEngine(
-        context.files.get("en", next(iter(context.files.values()))),
-        threads=context.threads,
-        pitch_semitones=context.settings.pitch_semitones,
-    )
+def create(context: TtsContext) -> KokoroEngine | MixedEngine:
+    pitch = context.settings.pitch_semitones
+    engines = {
+        language: KokoroEngine(path, language, threads=context.threads, pitch_semitones=pitch)
+        for language, path in context.files.items()
+    }
+    most = context.language if context.language in engines else next(iter(engines))
+    return engines[most] if len(engines) == 1 else MixedEngine(engines, most)

@@ -1,4 +1,4 @@
-"""Reads an ONNX file and cuts a VITS graph where it can be run window by window.
+"""Reads an ONNX file and cuts a VITS graph where it can be run window by window; writes small graphs.
 
 Parsed by hand: the `onnx` package would be a large dependency that copies every weight. Field numbers are
 those of onnx.proto. A voice has a front (text encoder and noise), a flow and a HiFi-GAN decoder; flow and
@@ -8,21 +8,27 @@ decoder are convolutions with a known receptive field (docs/adr/0015-streaming-s
 from __future__ import annotations
 
 import math
+import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 _MODEL_GRAPH = 7
 _GRAPH_NODE, _GRAPH_NAME, _GRAPH_WEIGHT, _GRAPH_INPUT, _GRAPH_OUTPUT = 1, 2, 5, 11, 12
 _NODE_INPUT, _NODE_OUTPUT, _NODE_OP, _NODE_ATTRIBUTE = 1, 2, 4, 5
-_ATTRIBUTE_NAME, _ATTRIBUTE_INTS = 1, 8
-_WEIGHT_NAME = 8
+_MODEL_VERSION, _MODEL_OPSET, _OPSET_VERSION, _IR_VERSION, _OPSET = 1, 8, 2, 8, 13
+_ATTRIBUTE_NAME, _ATTRIBUTE_FLOAT, _ATTRIBUTE_INTS, _ATTRIBUTE_KIND = 1, 2, 8, 20
+_KIND_FLOAT, _KIND_INTS = 1, 7
+_WEIGHT_SIZE, _WEIGHT_KIND, _WEIGHT_NAME, _WEIGHT_BYTES, _FLOAT = 1, 2, 8, 9, 1
 _VALUE_NAME, _VALUE_TYPE = 1, 2
 _FLOAT_TENSOR = b"\x0a\x02\x08\x01"  # TypeProto{tensor_type{elem_type: FLOAT}}, of any shape
 
-_VARINT, _BYTES = 0, 2
+_VARINT, _BYTES, _FIXED_32 = 0, 2, 5
 _FIXED_BYTES = {1: 8, 5: 4}
 
 
@@ -88,9 +94,9 @@ class Graph:
         needed = {name for node in nodes for name in node.inputs}
         pieces = [node.field for node in nodes]
         pieces += [field for name, field in self.weights.items() if name in needed]
-        pieces += [self.inputs.get(name) or _value(_GRAPH_INPUT, name) for name in inputs]
-        pieces += [self.outputs.get(name) or _value(_GRAPH_OUTPUT, name) for name in outputs]
-        pieces.append(_field(_GRAPH_NAME, b"part"))
+        pieces += [self.inputs.get(name) or tensor_value(_GRAPH_INPUT, name) for name in inputs]
+        pieces += [self.outputs.get(name) or tensor_value(_GRAPH_OUTPUT, name) for name in outputs]
+        pieces.append(encoded_field(_GRAPH_NAME, b"part"))
         size = sum(len(piece) for piece in pieces)
         return [*self._head, memoryview(_tag(_MODEL_GRAPH, size)), *pieces]
 
@@ -162,10 +168,10 @@ def _varint(message: memoryview, position: int) -> tuple[int, int]:
 
 
 def _tag(number: int, size: int) -> bytes:
-    return _encoded_varint(number << 3 | 2) + _encoded_varint(size)
+    return encoded_varint(number << 3 | 2) + encoded_varint(size)
 
 
-def _encoded_varint(value: int) -> bytes:
+def encoded_varint(value: int) -> bytes:
     encoded = bytearray()
     while value > 0x7F:
         encoded.append(value & 0x7F | 0x80)
@@ -174,13 +180,66 @@ def _encoded_varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-def _field(number: int, content: bytes) -> memoryview:
+def encoded_field(number: int, content: bytes) -> memoryview:
     return memoryview(_tag(number, len(content)) + content)
 
 
-def _value(number: int, name: str) -> memoryview:
-    content = bytes(_field(_VALUE_NAME, name.encode())) + bytes(_field(_VALUE_TYPE, _FLOAT_TENSOR))
-    return _field(number, content)
+def tensor_value(number: int, name: str) -> memoryview:
+    content = bytes(encoded_field(_VALUE_NAME, name.encode())) + bytes(encoded_field(_VALUE_TYPE, _FLOAT_TENSOR))
+    return encoded_field(number, content)
+
+
+class WrittenGraph:
+    """A new model of float tensors, written node by node."""
+
+    def __init__(self) -> None:
+        self._fields: list[memoryview] = []
+        self._names = 0
+
+    def weight(self, values: NDArray[np.float32]) -> str:
+        """Add a weight and return its name."""
+        name, values = self._new_name(), np.ascontiguousarray(values, "<f4")
+        content = [encoded_varint(_WEIGHT_SIZE << 3) + encoded_varint(size) for size in values.shape]
+        content += [encoded_varint(_WEIGHT_KIND << 3) + encoded_varint(_FLOAT)]
+        content += [bytes(encoded_field(_WEIGHT_NAME, name.encode()))]
+        content += [bytes(encoded_field(_WEIGHT_BYTES, values.tobytes()))]
+        self._fields.append(encoded_field(_GRAPH_WEIGHT, b"".join(content)))
+        return name
+
+    def node(self, op: str, inputs: Sequence[str], *, output: str = "", **attributes: float | tuple[int, ...]) -> str:
+        """Add a node and return the name of its output."""
+        output = output or self._new_name()
+        content = [encoded_field(_NODE_INPUT, name.encode()) for name in inputs]
+        content += [encoded_field(_NODE_OUTPUT, output.encode()), encoded_field(_NODE_OP, op.encode())]
+        content += [
+            encoded_field(_NODE_ATTRIBUTE, _encoded_attribute(name, value)) for name, value in attributes.items()
+        ]
+        self._fields.append(encoded_field(_GRAPH_NODE, b"".join(content)))
+        return output
+
+    def model(self, *, inputs: Sequence[str], outputs: Sequence[str]) -> Model:
+        """The whole model."""
+        pieces = [*self._fields, encoded_field(_GRAPH_NAME, b"written")]
+        pieces += [tensor_value(_GRAPH_INPUT, name) for name in inputs]
+        pieces += [tensor_value(_GRAPH_OUTPUT, name) for name in outputs]
+        head = encoded_varint(_MODEL_VERSION << 3) + encoded_varint(_IR_VERSION)
+        head += bytes(encoded_field(_MODEL_OPSET, encoded_varint(_OPSET_VERSION << 3) + encoded_varint(_OPSET)))
+        return [memoryview(head + _tag(_MODEL_GRAPH, sum(len(piece) for piece in pieces))), *pieces]
+
+    def _new_name(self) -> str:
+        self._names += 1
+        return f"t{self._names}"
+
+
+def _encoded_attribute(name: str, value: float | tuple[int, ...]) -> bytes:
+    content = bytes(encoded_field(_ATTRIBUTE_NAME, name.encode()))
+    if isinstance(value, tuple):
+        content += b"".join(encoded_varint(_ATTRIBUTE_INTS << 3) + encoded_varint(each) for each in value)
+        kind = _KIND_INTS
+    else:
+        content += encoded_varint(_ATTRIBUTE_FLOAT << 3 | _FIXED_32) + struct.pack("<f", value)
+        kind = _KIND_FLOAT
+    return content + encoded_varint(_ATTRIBUTE_KIND << 3) + encoded_varint(kind)
 
 
 _NOISE_OPS = ("RandomNormalLike", "RandomNormal")

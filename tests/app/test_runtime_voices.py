@@ -38,6 +38,18 @@ def test_every_voice_that_is_named_has_to_be_there(folders: Folders) -> None:
     )
 
 
+def test_a_home_of_two_languages_detects_those_and_adapts_to_english(folders: Folders) -> None:
+    def chosen(**flags: object) -> tuple[tuple[str, ...], bool]:
+        models = daemon_with(folders, "stt", **flags).models
+        return models.home_languages, "edgevox-hearing-base" in models.needed()
+
+    assert chosen(stt__language="auto", tts__voices={"de": GERMAN}) == (("en", "de"), True)
+    assert chosen(stt__language="auto", stt__languages=["de", "fr"]) == (("de", "fr"), False)
+    assert chosen(stt__language="auto", tts__voices={"de": GERMAN}, stt__model="whisper-tiny.en") == ((), False)
+    assert chosen(stt__language="de") == ((), False)
+    assert chosen() == ((), True)
+
+
 async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders: Folders) -> None:
     runtime = daemon_with(folders, "tts", tts__voice=GERMAN)
     with pytest.raises(ModelMissing, match=GERMAN) as caught:
@@ -48,7 +60,7 @@ async def test_a_voice_that_is_not_there_is_named_with_the_way_to_get_it(folders
 
 @pytest.mark.parametrize(
     ("preset", "spoken", "reply"),
-    [("home", "de", "en"), ("home", "en", "en"), ("qwen3", "de", "de"), ("qwen3", "fr", "en")],
+    [("home", "de", "de"), ("home", "en", "en"), ("home", "fr", "en"), ("home", "pl", "en"), ("qwen3", "de", "de")],
 )
 def test_the_preset_and_the_voices_say_which_language_a_reply_is_in(
     folders: Folders, preset: str, spoken: str, reply: str

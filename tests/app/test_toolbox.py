@@ -172,11 +172,11 @@ async def test_timeouts_are_the_settings_and_a_single_tools_own_goes_first(folde
 async def test_hooks_are_the_assistants_and_those_of_the_plugins_while_it_is_open(folders: Folders) -> None:
     toolbox = Toolbox(settings_of(), folders, sources=[source("bell", bell)])
     async with toolbox:
-        *of_the_assistant, of_the_plugin = [hook.name for hook in toolbox.hooks]
+        *of_the_assistant, of_the_plugin = [hook.name for hook in toolbox.hooks()]
         assert "command_clauses" in of_the_assistant
         assert of_the_plugin == "hook"
         assert "ring_bell" in toolbox.registry
-    assert [hook.name for hook in toolbox.hooks] == of_the_assistant
+    assert [hook.name for hook in toolbox.hooks()] == of_the_assistant
     assert names_for_the_home_model(toolbox) == HOME_TOOLS
 
 

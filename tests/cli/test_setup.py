@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import re
 import threading
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -46,7 +47,7 @@ HDMI = Device(1, "HDMI", "ALSA", 0, 2, 48_000, is_default_input=False, is_defaul
 PULSE = Device(2, "pulse", "ALSA", 32, 32, 44_100, is_default_input=True, is_default_output=True)
 VOICE = Audio(sweep(1.0, level=0.3), 16_000)
 ENGLISH = all_phrases()["en"]
-GERMAN_VOICE = "piper-de_DE-thorsten-medium"
+GERMAN_VOICE = "sano-de_DE"
 
 
 @dataclass
@@ -196,7 +197,7 @@ def test_a_second_run_proposes_the_present_values_and_changes_nothing(config_fil
     assert again.exit_code == 0, again.shown
     for present in ("de", "USB Audio", "HDMI", GERMAN_VOICE, "1.2", "hey_mycroft", "mqtt", "qwen3-0.6b"):
         assert f"({present}): " in again.shown
-    assert "nothing was changed" in again.shown
+    assert "nichts wurde geändert" in again.shown
     assert config_file.read_text() == before
     assert {"install", "remove", "reload"}.isdisjoint(again.machine.done)
 
@@ -235,7 +236,7 @@ def test_a_wrong_answer_is_asked_again_and_not_saved(
 
 def test_the_end_of_the_input_and_ctrl_c_keep_the_answers_so_far(config_file: Path) -> None:
     ended = set_up("de")
-    assert (ended.exit_code, "setup ended; saved stt.language" in ended.shown) == (130, True)
+    assert (ended.exit_code, "Einrichtung beendet; stt.language gespeichert" in ended.shown) == (130, True)
 
     class Impatient(FakeMachine):
         def record(self, context: Context, device: Device) -> NoReturn:
@@ -256,7 +257,7 @@ def test_the_end_of_the_input_and_ctrl_c_keep_the_answers_so_far(config_file: Pa
 def test_without_devices_or_a_sound_library_the_other_steps_go_on(machine: FakeMachine, config_file: Path) -> None:
     setup = set_up("de", "s", "off", "demo", "s", "n", machine=machine)
     assert setup.exit_code == DeviceUnavailable.exit_code
-    assert "problems, see above" in setup.shown
+    assert "es gab Probleme, siehe oben" in setup.shown
     assert tomllib.loads(config_file.read_text()) == {"stt": {"language": "de"}}
 
 
@@ -332,8 +333,8 @@ def test_a_home_that_cannot_be_reached_is_asked_for_again(config_file: Path) -> 
 
 
 def test_a_model_that_does_not_speak_the_language_gets_another_proposal(config_file: Path) -> None:
-    setup = set_up("de", "", steps=["language", "model"])
-    assert "home does not speak German" in setup.shown
+    setup = set_up("polish", "", steps=["language", "model"])
+    assert "home does not speak Polish" in setup.shown
     assert tomllib.loads(config_file.read_text())["preset"] == "qwen3-1.7b"
     assert "smollm2" not in setup.shown
 
@@ -343,6 +344,50 @@ def test_a_recogniser_for_english_makes_way_for_another_language(config_file: Pa
     config_file.write_text('[stt]\nmodel = "whisper-tiny.en"\n')
     assert set_up("de", steps=["language"]).exit_code == 0
     assert tomllib.loads(config_file.read_text())["stt"] == {"language": "de", "model": "whisper-base"}
+
+
+def test_the_language_is_asked_for_in_each_and_what_follows_is_german(config_file: Path) -> None:
+    setup = set_up("Deutsch", "usb", "j", "1", "ja", "nein", "", "1", steps=[*STEPS][:4])
+    assert setup.exit_code == 0, setup.shown
+    for said in ("Welche Sprache sprichst du?", "de Deutsch", "Mikrofon (2 von 4)", "Hast du es gehört? j/n (j)"):
+        assert said in setup.shown
+    assert "'USB Audio' funktioniert" in setup.shown
+    assert "Welche Stimme für Deutsch?" in setup.shown
+    after = setup.shown.partition("Mikrofon (2 von 4)")[2]
+    assert not [word for word in ("Which", "Record", "Did you", "works", "saved") if word in after]
+
+
+def test_two_languages_are_detected_and_each_gets_a_voice(config_file: Path) -> None:
+    setup = set_up("de, English", "", "", "", steps=["language", "voice"])
+    assert setup.exit_code == 0, setup.shown
+    assert tomllib.loads(config_file.read_text()) == {
+        "stt": {"language": "auto", "languages": ["de", "en"]},
+        "tts": {"voices": {"de": GERMAN_VOICE}},
+    }
+    assert set_up("fr", steps=["language"]).exit_code == 0
+    assert tomllib.loads(config_file.read_text())["stt"] == {"language": "fr"}
+
+
+@pytest.mark.parametrize(("system", "proposed"), [("de_DE.UTF-8", "de"), ("C.UTF-8", "en"), ("pl_PL.UTF-8", "en")])
+def test_the_language_of_the_system_is_proposed_at_first(
+    system: str, proposed: str, monkeypatch: pytest.MonkeyPatch, config_file: Path
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", system)
+    assert f"({proposed}): " in set_up("fr", steps=["language"]).shown
+    assert "(fr): " in set_up("", steps=["language"]).shown, "the present one, from then on"
+
+
+def test_every_sentence_of_the_catalogue_is_one_of_the_setup_and_keeps_its_values() -> None:
+    folder = Path(__file__).parents[2] / "edgevox" / "cli"
+    sources = "".join(
+        path.read_text(encoding="utf-8") for name in ("setup", "ui") for path in (folder / name).glob("*.py")
+    )
+    for language, sentences in tomllib.loads((folder / "ui" / "messages.toml").read_text(encoding="utf-8")).items():
+        for text, translated in sentences.items():
+            assert repr(text)[1:-1] in sources or text in sources, f"{language}: {text} is not asked any more"
+            assert sorted(re.findall(r"{.*?}", text)) == sorted(re.findall(r"{.*?}", translated)), text
 
 
 def test_what_the_environment_sets_is_not_written(monkeypatch: pytest.MonkeyPatch, config_file: Path) -> None:

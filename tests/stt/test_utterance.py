@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -53,9 +53,9 @@ class ScriptedDecoder:
     def decode_options(self, language: str | None) -> DecodeOptions:
         return DEFAULT_DECODE_OPTIONS
 
-    def detect_language(self, samples: NDArray[np.float32], window: Window) -> str:
+    def detect_language(self, samples: NDArray[np.float32], window: Window, among: Collection[str] = ()) -> str:
         self.detections += 1
-        return "de"
+        return "de" if not among or "de" in among else next(iter(among))
 
     def attempt(self, samples: NDArray[np.float32], window: Window, *, language: str, names: Sequence[str]) -> Decoding:
         text = self.texts[len(self.windows)]
@@ -162,6 +162,19 @@ def test_the_language_is_detected_once_and_only_when_nobody_says_it() -> None:
     hear(guessing, ScriptedGate((2.0, 2.0)), language=None)
     assert (told.detections, told.languages) == (0, ["nl"])
     assert (guessing.detections, guessing.languages) == (1, ["de", "de", "de"])
+
+
+def test_a_language_that_nobody_speaks_at_home_is_not_detected() -> None:
+    decoder = ScriptedDecoder(["Yes."])
+    utterance = UtteranceDecoder(
+        TranscribeRequest(Audio(np.zeros(SAMPLE_RATE_HZ, np.float32), SAMPLE_RATE_HZ)),
+        ScriptedGate((2.0,)),
+        decoder,
+        None,
+        languages=("en", "fr"),
+    )
+    utterance.transcript(CancelFlag())
+    assert decoder.languages == ["en"]
 
 
 def test_the_names_reach_the_decoder() -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
-from edgevox.stt.whisper_decoder import _DecoderPrompt, hotword_prompt
+from edgevox.stt.whisper_decoder import TwoModelDecoder, _DecoderPrompt, hotword_prompt
 
 START, MOST = -1, 128
 
@@ -25,6 +26,38 @@ class WordTokenizer:
         return " ".join(self.known[token] for token in tokens if token != START)
 
 
+@dataclass
+class NamedDecoder:
+    """Records what it is asked for."""
+
+    name: str
+    log: list[str]
+
+    def decode_options(self, language: str | None) -> str:
+        return f"{self.name} options for {language}"
+
+    def detect_language(self, samples: object, window: object, among: object) -> str:
+        self.log.append(f"{self.name} detects among {among}")
+        return "de"
+
+    def attempt(self, samples: object, window: object, *, language: str, names: object) -> None:
+        self.log.append(f"{self.name} decodes {language}")
+
+
+def test_english_is_detected_and_decoded_by_the_adapted_model_and_german_by_the_plain_one() -> None:
+    log: list[str] = []
+    both: Any = TwoModelDecoder(NamedDecoder("adapted", log), NamedDecoder("plain", log))  # type: ignore[arg-type]
+    assert [both.decode_options(language) for language in (None, "en", "de")] == [
+        "adapted options for en",
+        "adapted options for en",
+        "plain options for de",
+    ]
+    both.detect_language(None, None, ("en", "de"))
+    both.attempt(None, None, language="en")
+    both.attempt(None, None, language="de")
+    assert log == ["adapted detects among ('en', 'de')", "adapted decodes en", "plain decodes de"]
+
+
 def test_without_names_there_is_no_prompt() -> None:
     assert hotword_prompt(WordTokenizer(), (), "en", most_tokens=MOST) == []
     assert hotword_prompt(WordTokenizer(), ("", "  "), "en", most_tokens=MOST) == []
@@ -32,7 +65,7 @@ def test_without_names_there_is_no_prompt() -> None:
 
 def test_a_name_is_given_once() -> None:
     tokenizer = WordTokenizer()
-    prompt = hotword_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "de", most_tokens=MOST)
+    prompt = hotword_prompt(tokenizer, ("Kitchen", "Hall", "Kitchen "), "sv", most_tokens=MOST)
     assert prompt[0] == START
     assert tokenizer.read(prompt).split() == ["Kitchen", ",", "Hall", "."]
 
@@ -57,7 +90,7 @@ def test_german_names_keep_their_capitals() -> None:
 def test_only_whole_names_that_fit_are_given() -> None:
     tokenizer = WordTokenizer()
     names = tuple(f"Left{index} Right{index}" for index in range(1000))
-    given = tokenizer.read(hotword_prompt(tokenizer, names, "de", most_tokens=MOST)).split()
+    given = tokenizer.read(hotword_prompt(tokenizer, names, "sv", most_tokens=MOST)).split()
     assert len(given) <= MOST + 1
     lefts, rights = (sum(word.startswith(side) for word in given) for side in ("Left", "Right"))
     assert lefts == rights > 10

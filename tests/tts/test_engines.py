@@ -134,7 +134,7 @@ def test_an_engine_that_is_named_alone_has_its_first_voice(manifest: Manifest, e
 def test_an_unknown_engine_is_refused_with_the_known_ones(folders: Folders) -> None:
     with pytest.raises(ConfigError, match=r"tts\.engine: there is no engine pipe") as caught:
         runtime_with(folders, tts__engine="pipe").models.needed()
-    assert "piper, wyoming" in caught.value.hint
+    assert "piper, sano, wyoming" in caught.value.hint
 
 
 async def test_wyoming_needs_a_server(folders: Folders) -> None:

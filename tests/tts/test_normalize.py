@@ -264,7 +264,7 @@ def test_what_is_speakable_stays_as_it_is(raw: str) -> None:
 @pytest.mark.parametrize("prose", PROSE)
 def test_plain_prose_is_left_alone(prose: str) -> None:
     assert normalize_text(prose) == prose
-    assert normalize_text(prose, language="de") == prose
+    assert normalize_text(prose, language="sv") == prose
 
 
 @pytest.mark.parametrize(
@@ -280,8 +280,8 @@ def test_control_characters_disappear() -> None:
 
 def test_other_languages_get_no_english_words() -> None:
     assert (
-        normalize_text("**5 km** & $3 um 10:00 🎉 https://example.de/x", language="de")
-        == "5 km & $3 um 10:00 example.de"
+        normalize_text("**5 km** & $3 kl. 10:00 🎉 https://example.se/x", language="sv")
+        == "5 km & $3 kl. 10:00 example.se"
     )
     assert normalize_text("*3 kg*", language="en-GB") == "3 kilograms"
 

@@ -10,24 +10,25 @@ from functools import partial
 from pathlib import Path
 
 from edgevox.agents.model_profile import ModelProfile
-from edgevox.app.runtime import AssistantRuntime
 from edgevox.cli.assistant import open_runtime
 from edgevox.cli.command import Command, argument, setting, titled
 from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.progress import ProgressLine
+from edgevox.config.sections import AUTO
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.core.events import EngineName
 from edgevox.core.files import data_path
+from edgevox.core.languages import ENGLISH
 from edgevox.eval import Case, read_suite, run_cases, speech
 from edgevox.eval.report import ModelResults, figures, rows, tables, wrong_recordings
-from edgevox.eval.synthetic_speech import NOISE_KINDS, AssistantVoice, EspeakVoice, EvalVoice
+from edgevox.eval.synthetic_speech import NOISE_KINDS, AssistantVoice, EspeakVoice
 from edgevox.llm.tool_choice import ToolChoicePolicy
 
 _SUITES = ("tests", "eval")
 _MISHEARD = "misheard"
 _SEED = 1
 _VOICES, _SPEEDS, _SNRS, _NOISE = "piper,espeak", "0.9,1.0,1.15", "clean,20,10,5", NOISE_KINDS[0]
-_PIPER_VOICE = "piper-en_US-joe-medium"
+_PIPER, _ESPEAK, _PIPER_VOICE = "piper", "espeak", "piper-en_US-joe-medium"
 # The suite defines the tools; prompt snapshots are only for the assistant; a slow answer still counts.
 _SETTINGS: Mapping[str, object] = {
     "tools.enabled": False,
@@ -85,7 +86,11 @@ def _positive(text: str) -> int:
         argument(
             "--speech", action="store_true", help="transcribe each row first: its recording, or synthesised speech"
         ),
-        argument("--voices", metavar="NAMES", help=f"TTS voices for rows without a recording (default: {_VOICES})"),
+        argument(
+            "--voices",
+            metavar="NAMES",
+            help=f"espeak, and piper or the id of a voice, for rows without a recording (default: {_VOICES})",
+        ),
         argument("--speeds", metavar="LIST", help=f"speaking rates, used in turn (default: {_SPEEDS})"),
         argument(
             "--snr",
@@ -161,7 +166,7 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
     )
     recorded_snrs_db = speech.read_snrs(args.snr or speech.CLEAN)
     names = (args.voices or _VOICES).split(",") if synthesised else []
-    engines: set[EngineName] = {"stt", "tts"} if "piper" in names else {"stt"}
+    engines: set[EngineName] = {"stt", "tts"} if {*names} - {_ESPEAK} else {"stt"}
     stt = context.settings.stt
     transcribed: list[Case] = []
     total = len(synthesised) * len(names) * len(conditions.snrs_db) + len(recorded) * len(recorded_snrs_db)
@@ -173,13 +178,18 @@ async def _transcribe_all(args: argparse.Namespace, cases: Sequence[Case], conte
         progress.update(is_right=case.spoken.word_errors == 0 if case.spoken.words else None)
 
     # Whatever voice the assistant has: figures must stay comparable.
-    piper: dict[str, object] = {"tts.engine": "piper", "tts.voice": _PIPER_VOICE, "tts.voices": {}, "tts.remote": None}
-    runtime = open_runtime(context.with_flags(piper), engines)
+    tts: dict[str, object] = {"tts.engine": AUTO, "tts.voice": _voice_id(names), "tts.voices": {}, "tts.remote": None}
+    runtime = open_runtime(context.with_flags(tts), engines)
     async with runtime:
-        voices = [_voice(name, runtime) for name in names]
+        language = next(iter(runtime.models.voices))
+        spoken = ENGLISH if stt.language == AUTO else stt.language
+        voices = [
+            EspeakVoice(spoken) if name == _ESPEAK else AssistantVoice(runtime.engines.tts, name, language)
+            for name in names
+        ]
         transcriber = speech.SuiteTranscriber(
             runtime.engines.stt,
-            language=None if stt.language == "auto" else stt.language,
+            language=None if stt.language == AUTO else stt.language,
             names=stt.names,
             max_things=context.settings.home.max_things,
             cache=speech.TranscriptCache(args.heard),
@@ -204,14 +214,12 @@ def _reject_synthesis_options(args: argparse.Namespace) -> None:
         raise ConfigError("--noise without --snr has no effect on recordings", hint="give a level, such as --snr 10")
 
 
-def _voice(name: str, runtime: AssistantRuntime) -> EvalVoice:
-    match name:
-        case "piper":
-            return AssistantVoice(runtime.engines.tts)
-        case "espeak":
-            return EspeakVoice()
-        case _:
-            raise ConfigError(f"unknown voice {name}", hint="--voices takes piper, espeak, or both")
+def _voice_id(names: Sequence[str]) -> str:
+    """The voice of the manifest among these names: Piper's joe, or one given by its id. Raises ConfigError for two."""
+    own = [_PIPER_VOICE if name == _PIPER else name for name in names if name != _ESPEAK]
+    if len(own) > 1:
+        raise ConfigError("--voices takes one voice beside espeak", hint=f"such as {_VOICES}")
+    return own[0] if own else _PIPER_VOICE
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,17 +42,20 @@ def run_setup(session: SetupSession, steps: Sequence[str]) -> int:
     _ = session.settings  # an invalid file is reported before the first question
     if not session.questions.is_unattended:
         session.note(
-            "Enter keeps the value in parentheses, s skips a step.",
-            "Each answer is saved at once: Ctrl-C ends the setup and keeps the answers so far.",
+            session.text("Enter keeps the value in parentheses, s skips a step."),
+            session.text("Each answer is saved at once: Ctrl-C ends the setup and keeps the answers so far."),
         )
     try:
         for number, name in enumerate(steps, 1):
             title, step = STEPS[name]
-            session.context.err.print(Text(f"\n{title} ({number} of {len(steps)})", "bold"))
+            heading = session.text(
+                "{title} ({number} of {count})", title=session.text(title), number=number, count=len(steps)
+            )
+            session.context.err.print(Text(f"\n{heading}", "bold"))
             _take(session, step)
         _finish(session, is_whole=len(steps) == len(STEPS))
     except (KeyboardInterrupt, EOFError):
-        session.note("", f"setup ended; {session.changes()}")
+        session.note("", session.text("setup ended; {changes}", changes=session.changes()))
         return INTERRUPTED
     return session.exit_code
 
@@ -61,7 +64,7 @@ def _take(session: SetupSession, step: Step) -> None:
     try:
         step(session)
     except StepSkipped:
-        session.note("  skipped")
+        session.note(session.text("  skipped"))
     except EdgevoxError as error:
         session.report(error)
 
@@ -73,17 +76,17 @@ def _finish(session: SetupSession, *, is_whole: bool) -> None:
     try:
         is_running = bool(session.changed) and session.machine.reload(session.context)
         if is_running:
-            session.note("the running assistant uses the new settings")
+            session.note(session.text("the running assistant uses the new settings"))
         if is_whole and (sounds := session.sentence("ready")):
             session.play(sounds)
         if session.is_service_new:
             session.machine.start_service()
-            session.note("the service runs: edgevox status")
+            session.note(session.text("the service runs: edgevox status"))
     except StepSkipped:
         pass
     except EdgevoxError as error:
         session.report(error)
     if session.exit_code:
-        session.note("there were problems, see above; edgevox doctor checks every part", style="yellow")
+        session.note(session.text("there were problems, see above; edgevox doctor checks every part"), style="yellow")
     elif is_whole and not is_running and not session.is_service_new:
-        session.note("edgevox run starts the assistant")
+        session.note(session.text("edgevox run starts the assistant"))

@@ -10,6 +10,7 @@ from rich.text import Text
 from edgevox.audio.io.devices import Direction, choose_device
 from edgevox.cli.context import Context
 from edgevox.cli.setup.machine import Machine
+from edgevox.cli.ui.messages import Messages
 from edgevox.cli.ui.questions import Questions
 from edgevox.config.editing import save_answers
 from edgevox.config.sections import AUTO
@@ -41,16 +42,26 @@ class SetupSession:
         self.exit_code = 0
         """That of the gravest problem; 0 without any."""
         self.changed: list[str] = []
+        self._speak_its_language()
 
     @property
     def settings(self) -> Settings:
         return self.context.settings
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that are spoken, the first one most; English where any is detected."""
+        stt = self.settings.stt
+        return (stt.languages or (ENGLISH,)) if stt.language == AUTO else (stt.language,)
+
+    @property
     def language(self) -> str:
-        """The language that is spoken; English where it is detected."""
-        language = self.settings.stt.language
-        return ENGLISH if language == AUTO else language
+        """The language of the setup, and of its spoken sentences."""
+        return self.languages[0]
+
+    def text(self, text: str, **values: object) -> str:
+        """A sentence of the setup in its language, with its values filled in."""
+        return self.questions.messages(text, **values)
 
     # --- settings
 
@@ -67,12 +78,17 @@ class SetupSession:
 
     def reload_settings(self) -> None:
         self.context = self.context.with_flags({})
+        self._speak_its_language()
+
+    def _speak_its_language(self) -> None:
+        self.questions.messages = Messages(self.language)
 
     def changes(self) -> str:
         """What was saved, in words."""
         if not self.changed:
-            return "nothing was changed"
-        return f"saved {', '.join(dict.fromkeys(self.changed))} in {self.context.folders.config_file}"
+            return self.text("nothing was changed")
+        names = ", ".join(dict.fromkeys(self.changed))
+        return self.text("saved {names} in {file}", names=names, file=self.context.folders.config_file)
 
     # --- output
 
@@ -97,7 +113,8 @@ class SetupSession:
     def may_download(self, missing: Sequence[ModelEntry]) -> bool:
         size = size_text(sum(entry.size_bytes for entry in missing))
         names = ", ".join(entry.id for entry in missing)
-        return self.questions.confirm(f"Download {size} now? ({names})", default=True)
+        question = self.text("Download {size} now? ({names})", size=size, names=names)
+        return self.questions.confirm(question, default=True)
 
     def sentence(self, which: Sentence) -> Sequence[Audio]:
         """The sounds of a built-in sentence; none if it cannot be spoken, which is reported."""
@@ -109,7 +126,7 @@ class SetupSession:
             language = self.language if self.language in spoken else next(iter(spoken))
             phrases = all_phrases().get(language)
             text = phrases.ready if phrases and which == "ready" else sample_text(language)
-            self.note(f"  it says: {text}")
+            self.note(self.text("  it says: {sentence}", sentence=text))
             return self.machine.speech(self.context, text, language)
         except EdgevoxError as error:
             self.report(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 
 from edgevox.app.local_sessions import voice_engines
@@ -13,7 +15,7 @@ from edgevox.config.schema import catalogue
 from edgevox.config.sections import AUTO, wake_words
 from edgevox.config.toml_file import Value
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.languages import ENGLISH, LANGUAGES, language_named
+from edgevox.core.languages import ENGLISH, OWN_NAMES, language_named, own_name
 from edgevox.core.platform import total_memory_bytes
 from edgevox.models import size_text
 
@@ -21,34 +23,68 @@ from edgevox.models import size_text
 _MANY_LANGUAGES_PRESET = "qwen3-1.7b"
 
 
+# Read by people who may know none of the others.
+_LANGUAGE_QUESTION = (
+    "Which language do you speak? Welche Sprache sprichst du? Quelle langue parlez-vous ? ¿Qué idioma hablas? "
+    "Che lingua parli? Welke taal spreek je? Que língua fala?"
+)
+
+
 def set_language(session: SetupSession) -> None:
+    """Ask for the language, or for several: "de, en" detects which of them is spoken. Raises ConfigError."""
     stt = session.settings.stt
-    answer = session.questions.ask(
-        'Which language do you speak? A code or a name, or "auto" to detect it',
-        stt.language,
-        lambda text: AUTO if text.casefold() == AUTO else language_named(text),
+    session.note(
+        "  " + ", ".join(f"{code} {own_name(code)}" for code in OWN_NAMES), f"  de, en: Deutsch + English; {AUTO}: *"
     )
-    answers: dict[str, Value | None] = {"stt.language": answer}
-    if answer not in (ENGLISH, AUTO) and stt.model.endswith(".en"):
+    answer = session.questions.ask(_LANGUAGE_QUESTION, _proposed_language(session), _spoken_languages)
+    language = answer[0] if len(answer) == 1 else AUTO
+    answers: dict[str, Value | None] = {"stt.language": language}
+    if len(answer) > 1 or stt.languages:
+        answers["stt.languages"] = list(answer) if len(answer) > 1 else None
+    if answer not in ((ENGLISH,), (AUTO,)) and stt.model.endswith(".en"):
         answers["stt.model"] = SttSettings().model  # the others know English only
     session.save(answers)
-    session.note(f"  it understands {'any language' if answer == AUTO else LANGUAGES[answer]}")
+    understood = session.text(" and ").join(map(own_name, answer))
+    session.note(
+        session.text(
+            "  it understands {languages}", languages=session.text("any language") if answer == (AUTO,) else understood
+        )
+    )
+
+
+def _spoken_languages(text: str) -> tuple[str, ...]:
+    """The codes of "Deutsch", "de" or "de, en". Raises ValueError."""
+    if text.casefold() == AUTO:
+        return (AUTO,)
+    return tuple(dict.fromkeys(map(language_named, filter(None, re.split(r"[,;+]\s*", text))))) or (ENGLISH,)
+
+
+def _proposed_language(session: SetupSession) -> str:
+    """The present one; before the first choice that of the system, if it has a voice of its own."""
+    stt = session.settings.stt
+    if session.settings.sources["stt.language"].layer != "default":
+        return ", ".join(stt.languages) if stt.language == AUTO and stt.languages else stt.language
+    system = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")[:2]
+    return system if system in OWN_NAMES else stt.language
 
 
 def set_wake_word(session: SetupSession) -> None:
     wake = session.settings.wake
-    options = {"off": "no wake word: it answers all speech in the room"}
+    options = {"off": session.text("no wake word: it answers all speech in the room")}
     options |= {name: f'"{word.phrase}"' for name, word in wake_words().items()}
     if wake.model is not None:
-        options["model"] = f"your own, {wake.model}"
-    options["phrase"] = "a phrase of your own, which takes more of the processor"
+        options["model"] = session.text("your own, {path}", path=wake.model)
+    options["phrase"] = session.text("a phrase of your own, which takes more of the processor")
     word = "model" if wake.model is not None else wake.word
-    answer = session.questions.choose("Which word wakes it?", options, word if wake.mode == "word" else wake.mode)
+    present = word if wake.mode == "word" else wake.mode
+    answer = session.questions.choose(session.text("Which word wakes it?"), options, present)
     match answer:
         case "off":
             session.save({"wake.mode": "off"})
         case "phrase":
-            phrase = session.questions.ask("The phrase", wake.phrase, catalogue()["wake.phrase"].from_text)
+            phrase = session.questions.ask(
+                session.text("The phrase"), wake.phrase, catalogue()["wake.phrase"].from_text
+            )
             session.save({"wake.mode": "phrase", "wake.phrase": str(phrase)})
         case "model":
             session.save({"wake.mode": "word"})
@@ -60,22 +96,22 @@ def set_wake_word(session: SetupSession) -> None:
 def set_home(session: SetupSession) -> None:
     questions, present = session.questions, session.settings.home.kind
     options = {
-        "demo": "no real devices, to try commands with",
-        "home_assistant": "Home Assistant, found on the network or by its URL",
-        "mqtt": "the devices of an MQTT broker, without Home Assistant",
+        "demo": session.text("no real devices, to try commands with"),
+        "home_assistant": session.text("Home Assistant, found on the network or by its URL"),
+        "mqtt": session.text("the devices of an MQTT broker, without Home Assistant"),
     }
-    answer = questions.choose("Which home?", options, present)
+    answer = questions.choose(session.text("Which home?"), options, present)
     if answer == "demo":
         session.save({"home.kind": "demo"})
         return
-    if answer == present and not questions.confirm("Connect it anew?", default=False):
+    if answer == present and not questions.confirm(session.text("Connect it anew?"), default=False):
         return
     while True:
         try:
             _connect_home(session, answer)
         except EdgevoxError as error:
             session.context.report_error(error)
-            if not questions.confirm("Try again?", default=True):
+            if not questions.confirm(session.text("Try again?"), default=True):
                 session.fail(error.exit_code)
                 return
         else:
@@ -91,16 +127,16 @@ def _connect_home(session: SetupSession, kind: str) -> None:
         return
     questions, mqtt = session.questions, session.settings.mqtt
     known = f"{mqtt.host}:{mqtt.port}" if mqtt.port else mqtt.host
-    address = questions.ask("Broker, as HOST or HOST:PORT", known, str)
-    username = questions.ask("User name, empty for none", mqtt.username or "", str)
-    tls = questions.confirm("Over TLS?", default=mqtt.tls)
+    address = questions.ask(session.text("Broker, as HOST or HOST:PORT"), known, str)
+    username = questions.ask(session.text("User name, empty for none"), mqtt.username or "", str)
+    tls = questions.confirm(session.text("Over TLS?"), default=mqtt.tls)
     session.machine.connect_mqtt(session.context, address, username or None, tls=tls)
 
 
 def set_model(session: SetupSession) -> None:
     llm = session.settings.llm
     if own := llm.remote_url or llm.model:
-        session.note(f"  kept: {own} (llm.remote_url, llm.model)")
+        session.note(session.text("  kept: {what}", what=f"{own} (llm.remote_url, llm.model)"))
         return
     choices = session.machine.presets(session.context)
     named = session.settings.preset
@@ -108,26 +144,30 @@ def set_model(session: SetupSession) -> None:
     present = used.preset.name if used else named
     fitting = {one.preset.name: one for one in choices if _is_fitting(one, session.language)}
     if not fitting:
-        session.note(f"  no preset fits into the memory of this machine: {present} is kept", style="yellow")
+        kept = session.text("  no preset fits into the memory of this machine: {name} is kept", name=present)
+        session.note(kept, style="yellow")
         return
     default = present
     if present not in fitting:
         default = _MANY_LANGUAGES_PRESET if _MANY_LANGUAGES_PRESET in fitting else next(iter(fitting))
         if used and used.fits is False:
-            session.note(f"  {present} needs more memory than this machine has")
+            session.note(session.text("  {name} needs more memory than this machine has", name=present))
         else:
-            session.note(f"  {present} does not speak {LANGUAGES[session.language]}")
-    session.note(f"  these fit into the {size_text(total_memory_bytes())} of memory of this machine:")
+            language = own_name(session.language)
+            session.note(session.text("  {name} does not speak {language}", name=present, language=language))
+    memory = size_text(total_memory_bytes())
+    session.note(session.text("  these fit into the {size} of memory of this machine:", size=memory))
     ordered = sorted(fitting.values(), key=lambda one: (one.preset.name != present, one.download_bytes or 0))
     options = {one.preset.name: _described(one) for one in ordered}
-    answer = session.questions.choose("Which model?", options, default)
+    answer = session.questions.choose(session.text("Which model?"), options, default)
     if answer != present:
         session.save({"preset": answer})
 
 
 def _is_fitting(choice: PresetChoice, language: str) -> bool:
-    languages = choice.preset.languages
-    return bool(choice.fits) and (languages is None or language in languages)
+    preset = choice.preset
+    is_home_run = preset.home_only and language in OWN_NAMES  # by templates, without the model
+    return bool(choice.fits) and (is_home_run or preset.languages is None or language in preset.languages)
 
 
 def _described(choice: PresetChoice) -> str:
@@ -139,7 +179,7 @@ def download_models(session: SetupSession) -> None:
     engines = voice_engines(session.settings)
     missing = session.machine.missing_models(session.context, engines)
     if not missing:
-        session.note("  all models are downloaded")
+        session.note(session.text("  all models are downloaded"))
     elif session.may_download(missing):
         session.machine.download(session.context, engines)
 
@@ -151,16 +191,18 @@ def set_service(session: SetupSession) -> None:
         session.note("  → edgevox service install writes a launchd agent (not tested on macOS yet)")
         return
     is_installed = machine.has_service()
-    if not questions.confirm("Run it in the background, from every login on?", default=is_installed):
+    wanted = session.text("Run it in the background, from every login on?")
+    if not questions.confirm(wanted, default=is_installed):
         if is_installed:
             machine.remove_service()
-            session.note("  the service is removed")
+            session.note(session.text("  the service is removed"))
         return
     if not is_installed:
         machine.install_service(session.context)
         session.is_service_new = True
     if session.settings.sources["wake.mode"].layer == "default":
-        session.note(f'  the service waits for "{wake_words()[session.settings.wake.word].phrase}"')
-    at_boot = "Start it with the machine, before anybody logs in? (loginctl enable-linger)"
+        phrase = wake_words()[session.settings.wake.word].phrase
+        session.note(session.text('  the service waits for "{phrase}"', phrase=phrase))
+    at_boot = session.text("Start it with the machine, before anybody logs in? (loginctl enable-linger)")
     if machine.starts_at_boot() is False and questions.confirm(at_boot, default=False):
         machine.start_at_boot()

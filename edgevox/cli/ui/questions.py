@@ -12,12 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from edgevox.cli.context import folded, left, right
+from edgevox.cli.ui.messages import Messages
 from edgevox.core.errors import ConfigError
+from edgevox.core.languages import ENGLISH
 
 T = TypeVar("T")
 
 _SKIP = ("s", "skip")
-_YES_NO = {"y": True, "yes": True, "n": False, "no": False}
+_YES_NO = {"y": True, "yes": True, "j": True, "ja": True, "n": False, "no": False, "nein": False}
 
 
 class StepSkipped(Exception):
@@ -43,6 +45,8 @@ class Questions:
 
     def __init__(self, console: Console, *, is_unattended: bool = False, stream: TextIO | None = None) -> None:
         self.is_unattended = is_unattended
+        self.messages = Messages(ENGLISH)
+        """The language of the questions' own words."""
         self._console = console
         self._stream = stream
 
@@ -79,7 +83,8 @@ class Questions:
             ]
             if len(begun) == 1:
                 return begun[0]
-            raise ValueError(f"{answer!r} is none of these: type a number from 1 to {len(keys)}, or s to skip")
+            refused = "{answer!r} is none of these: type a number from 1 to {count}, or s to skip"
+            raise ValueError(self.messages(refused, answer=answer, count=len(keys)))
 
         return self.ask(question, default, check)
 
@@ -88,10 +93,10 @@ class Questions:
 
         def check(answer: str) -> bool:
             if answer.casefold() not in _YES_NO:
-                raise ValueError("please type y or n, or s to skip")
+                raise ValueError(self.messages("please type y or n, or s to skip"))
             return _YES_NO[answer.casefold()]
 
-        return self.ask(f"{question} y/n", "y" if default else "n", check)
+        return self.ask(question + self.messages(" y/n"), self.messages("y") if default else "n", check)
 
     def _answer(self, question: str, default: str) -> str:
         return _LinePrompt.ask(

@@ -6,6 +6,7 @@ Each call is answered in a sentence, so no second model call is needed.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TypeAlias
@@ -26,9 +27,10 @@ from edgevox.home.intents.catalogue import HomeTool, catalogue, known_tools, rul
 from edgevox.home.intents.history_handlers import answer_history
 from edgevox.home.intents.list_handlers import DUE, REOPEN
 from edgevox.home.intents.quantities import STEP
+from edgevox.home.intents.replies import Replies, speaks_other_language
 from edgevox.home.intents.resolution import ENTITY_IDS, ResolvedIntent, in_question, refresh_intent, resolve_intent
 from edgevox.home.phrasing import sentence
-from edgevox.home.resolve.target_resolver import EXCEPT, has_targets
+from edgevox.home.resolve.target_resolver import EXCEPT, ClarificationNeeded, TargetNotFound, has_targets
 from edgevox.tools.executor import current_call
 from edgevox.tools.tool import ConfirmLevel, Speech, Tool
 
@@ -130,7 +132,11 @@ def home_tools(
             case _:
                 return Speech(await asyncio.to_thread(alarm_handlers.run_timer, timers, name, arguments, caller))
 
-    return tuple(_bound(tool, home, answer) for tool in known_tools().values())
+    def replies() -> Replies | None:
+        language = speaks_other_language()
+        return Replies(language, home, timers, alarms) if language else None
+
+    return tuple(_bound(tool, home, answer, replies) for tool in known_tools().values())
 
 
 def _hook_parameters(name: str) -> JsonObject:
@@ -160,10 +166,24 @@ def _resolve_watch(arguments: JsonObject, home: Home) -> ResolvedIntent:
     return ResolvedIntent(arguments, acts.targets, question, agreed=acts.question)
 
 
-def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
+def _in_language(name: str, intent: ResolvedIntent, replies: Replies | None) -> ResolvedIntent:
+    """The resolution with its question or its answer in the language of the reply."""
+    if replies is None or not (intent.question or intent.answer):
+        return intent
+    if intent.answer is None:
+        return dataclasses.replace(intent, question=replies.question(name, intent))
+    error = ClarificationNeeded.between(intent.choices, replies.home.house()) if intent.choices else TargetNotFound("")
+    said = replies.failed(name, intent, intent.arguments, error)
+    return dataclasses.replace(intent, answer=Speech(said, is_failure=True, language=replies.language))
+
+
+def _bound(tool: HomeTool, home: Home, answer: _Answer, replies: Callable[[], Replies | None]) -> Tool:
     name = tool.name
 
     def resolve(arguments: JsonObject) -> ResolvedIntent:
+        return _in_language(name, resolve_call(arguments), replies())
+
+    def resolve_call(arguments: JsonObject) -> ResolvedIntent:
         if WATCH in arguments:
             return _resolve_watch(arguments, home)
         if not has_targets(name):
@@ -178,11 +198,17 @@ def _bound(tool: HomeTool, home: Home, answer: _Answer) -> Tool:
             return ResolvedIntent(arguments, answer=Speech(sentence(error.message), is_failure=True))
 
     async def execute(intent: ResolvedIntent) -> Speech | str:
+        other = replies()
         try:
-            return await answer(name, intent)
+            said = await answer(name, intent)
         except (HomeError, StateError) as error:
             # Not an error for the model: it would guess, where the user should be asked.
-            return Speech(sentence(error.message), is_failure=True)
+            if other is None:
+                return Speech(sentence(error.message), is_failure=True)
+            return Speech(other.failed(name, intent, intent.arguments, error), is_failure=True, language=other.language)
+        if other is None or name == "respond":
+            return said
+        return Speech(await other.done(name, intent), language=other.language)
 
     return Tool(
         name=name,

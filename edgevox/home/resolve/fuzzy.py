@@ -83,7 +83,7 @@ def may_be_mishearing(heard: str, known: str) -> bool:
     # Each changed letter counts twice.
     if not starts_alike or len(set(heard) ^ set(known)) > 4:
         return False
-    distance = _edit_distance(heard, known)
+    distance = edit_distance(heard, known)
     return (
         (distance <= 2 and sound_a == sound_b) or (distance == 1 and shorter >= 5) or (distance == 2 and shorter >= 7)
     )
@@ -95,7 +95,7 @@ def _candidates(word: str, known: frozenset[str]) -> Words:
     for cut in range(2, len(word) - 1):  # "livingroom"
         if word[:cut] in known and word[cut:] in known:
             return (f"{word[:cut]} {word[cut:]}",)
-    alike = [(_edit_distance(word, other), other) for other in _alike(word, known) if may_be_mishearing(word, other)]
+    alike = [(edit_distance(word, other), other) for other in _alike(word, known) if may_be_mishearing(word, other)]
     best = min((distance for distance, _ in alike), default=0)
     return tuple(sorted(other for distance, other in alike if distance == best)) or (word,)
 
@@ -136,7 +136,7 @@ def _consonant_code(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", first + rest)
 
 
-def _edit_distance(first: str, second: str) -> int:
+def edit_distance(first: str, second: str) -> int:
     """Damerau-Levenshtein distance: insertions, deletions, substitutions and transpositions."""
     before: list[int] = []
     row = list(range(len(second) + 1))

@@ -16,8 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
+from edgevox.core.files import packaged_toml
 from edgevox.core.languages import listed
 from edgevox.core.words import Words, normalized_words, words_with_plurals
 from edgevox.home.entities import Area, Entities, Entity, HomeError, House
@@ -327,7 +329,7 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
             except TargetNotFound:  # the only one of the home
                 return (single_entity(find_entities(house, Slots(), domains), house),)
         case "shopping_list_add_item" | "shopping_list_complete_item":
-            return (single_entity(find_entities(house, Slots(name="shopping list"), domains), house),)
+            return (_shopping_list(house, domains),)
         case "list_get_items" | "media_get_playing":
             return find_entities(house, slots, domains)
         case "list_clear":
@@ -342,6 +344,24 @@ def _resolve(tool: str, slots: Slots, arguments: Mapping[str, Any], house: House
             return (_player(tool, slots, house, domains),)
         case _:
             return _resolve_any(slots, house, domains)
+
+
+def _shopping_list(house: House, domains: frozenset[str]) -> Entity:
+    """The shopping list, whatever the language of its name. Raises HomeError."""
+    named = {normalized_words(name) for name in _shopping_lists()}
+    for entity in house.entities:
+        if entity.domain == "todo" and any(
+            normalized_words(label) in named for label in (entity.name, *entity.aliases)
+        ):
+            return entity
+    return single_entity(find_entities(house, Slots(name="shopping list"), domains), house)
+
+
+@cache
+def _shopping_lists() -> tuple[str, ...]:
+    """The names of a shopping list in other languages than English."""
+    codes = ("de", "es", "fr", "it", "nl", "pt")
+    return tuple(name for code in codes for name in packaged_toml(f"home/rules/languages/{code}.toml")["shopping_list"])
 
 
 def _resolve_any(slots: Slots, house: House, domains: frozenset[str]) -> Entities:

@@ -3,6 +3,7 @@
 A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
 calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
 
+0. `LanguageReader` (rules/languages/hook.py): requests in German, French, Spanish, Italian, Dutch and Portuguese become calls
 1. `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
 2. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
 3. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
@@ -43,6 +44,7 @@ from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.references.effects import EffectLog, EffectRecorder
 from edgevox.home.references.hook import References
 from edgevox.home.rules import calendar, devices, lists, media, modes, named_things, steps, values, weather
+from edgevox.home.rules.languages.hook import HomeLanguages, LanguageReader
 from edgevox.home.rules.timers import TimerRules
 from edgevox.home.rules.unasked import NothingAsked
 from edgevox.llm.hooks_slm import default_slm_hooks
@@ -50,11 +52,18 @@ from edgevox.tools.executor import ToolExecutor
 
 
 def assistant_hooks(
-    executor: ToolExecutor, home: Home, timers: Timers, alarms: Alarms, watches: Watches, effects: EffectLog
+    executor: ToolExecutor,
+    home: Home,
+    timers: Timers,
+    alarms: Alarms,
+    watches: Watches,
+    effects: EffectLog,
+    languages: HomeLanguages | None = None,
 ) -> tuple[Hook, ...]:
     """Return the hooks for the tools of `executor`, which act on this home; `alarms.now` is the local time."""
     recent = (effects, executor, home.house, timers, alarms)
     return (
+        LanguageReader(lambda: executor.registry.names, home.house, languages or HomeLanguages()),
         *default_slm_hooks(executor.registry.only_reads),
         PlainWording(home.house, alarms),
         TimerRules(timers, alarms, watches),

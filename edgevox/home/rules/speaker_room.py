@@ -16,6 +16,7 @@ from edgevox.home.intents.catalogue import catalogue
 from edgevox.home.intents.resolution import ENTITY_IDS
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.target_resolver import resolved_targets
+from edgevox.home.rules.languages.hook import read_here
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class SpeakerRoom(Hook):
 
     async def before_tool(self, run: Run, call: ToolCall) -> ToolCall | None:
         named = run.caller.room or self._room
-        if not named or call.name not in catalogue() or call.name in _ASKING:
+        if not named or call.name not in catalogue() or call.name in _ASKING or read_here(run) is False:
             return None
         try:
             house = self._house()

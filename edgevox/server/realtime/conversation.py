@@ -336,7 +336,15 @@ class RealtimeAgent:
         self._turns = turns
 
     async def stream(
-        self, text: str, turn: Turn, *, source: str, answer_in: str | None, preview: OnPreview, is_doubted: bool
+        self,
+        text: str,
+        turn: Turn,
+        *,
+        source: str,
+        spoken: str,
+        answer_in: str | None,
+        preview: OnPreview,
+        is_doubted: bool,
     ) -> AsyncGenerator[str | AgentResult, None]:
         asked = self._turns.asked(turn.id)
         if asked is None:
@@ -350,7 +358,7 @@ class RealtimeAgent:
             shown = preview if options.speaks else _no_preview
             messages = self._begin(text, asked)
             pieces = self._own.stream(
-                messages, turn, source=source, answer_in=answer_in, preview=shown, is_doubted=is_doubted
+                messages, turn, source=source, spoken=spoken, answer_in=answer_in, preview=shown, is_doubted=is_doubted
             )
         try:
             async with aclosing(pieces):

@@ -1,7 +1,7 @@
 """Text normalisation for speech: removes markup and emoji, writes numbers and symbols as words.
 
-Every step takes linear time, also for hostile input. English has rules of its own
-(edgevox/tts/normalize/english.py); the others apply to every language.
+Every step takes linear time, also for hostile input. English has rules of its own (english.py), six languages have a
+table each (other_languages.py); the other steps apply to every language.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import unicodedata
 
 from edgevox.tts.normalize.english import normalize_english
+from edgevox.tts.normalize.other_languages import normalize_other
 
 _FENCE = ("```", "~~~")
 _RULE = re.compile(r"(?:[-*_=] ?){3,}+")
@@ -108,7 +109,7 @@ def normalize_text(text: str, language: str = "en") -> str:
     if language[:2].lower() == "en":
         text = normalize_english(_shorten_addresses(text, "a link to "))
     else:
-        text = _shorten_addresses(text)
+        text = normalize_other(_shorten_addresses(text), language[:2].lower())
     text = _EMPTY_BRACKETS.sub("", _UNSPOKEN.sub(" ", text))
     text = _BLANK_BEFORE_MARK.sub("", " ".join(text.split()))
     return text if any(char.isalnum() for char in text) else ""

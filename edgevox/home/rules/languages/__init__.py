@@ -1,0 +1,1 @@
+"""Home commands and answers in other languages than English."""

@@ -1,0 +1,154 @@
+"""Reads a whole request in another language than English into calls, without the model.
+
+A sentence is matched with templates. If none fits, it may be several commands ("… und …"), one for later ("in zehn
+Minuten"), or have a name that is slightly misspelt. Nothing is guessed beyond that.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from edgevox.core.types import ToolCall
+from edgevox.home.grammar import tool_call
+from edgevox.home.resolve.fuzzy import edit_distance
+from edgevox.home.rules.languages.intents import call_of
+from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
+
+_MAX_PARTS = 4
+_MAX_NAME_WORDS = 4
+_TALK = {"HassNevermind": "nevermind", "HassRespond": "greeting"}
+_UNITS = ("hours", "minutes", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a request asks for: calls, or talk that needs only a phrase. `is_here` if it is about the speaker's room."""
+
+    calls: tuple[ToolCall, ...] = ()
+    phrase: str = ""
+    is_here: bool = False
+
+
+def read(text: str, language: str, names: Names, tools: Collection[str]) -> Reading | None:
+    """The reading of a request, with tools among these; None if it is not understood."""
+    return _Reader(language, names, tools).read(" ".join(text.split()).strip(" .!?,;¿¡"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    language: str
+    names: Names
+    tools: Collection[str]
+
+    def read(self, text: str, parts: int = _MAX_PARTS) -> Reading | None:
+        if reading := self._one(text) or self._later(text):
+            return reading
+        for first, second in self._halves(text):
+            if parts > 1 and (one := self.read(first, parts - 1)) and (two := self.read(second, parts - 1)):
+                return self._joined(one, two)
+        if shared := self._shared(text):
+            return shared
+        return next((reading for other in self._with_known_names(text) if (reading := self._one(other))), None)
+
+    def _one(self, text: str) -> Reading | None:
+        match = best_match(text, self.language, self.names)
+        if match is None:
+            return None
+        if phrase := _TALK.get(match.intent):
+            return Reading(phrase=phrase)
+        call = self._call(match)
+        return Reading((call,), is_here=match.is_here) if call else None
+
+    def _call(self, match: Match) -> ToolCall | None:
+        call = call_of(match)
+        if call is None or call.name not in self.tools:
+            return None
+        command = json.loads(call.arguments).get("conversation_command")
+        # A command for later must be understood now.
+        return call if command is None or self._one(command) else None
+
+    @staticmethod
+    def _joined(one: Reading, two: Reading) -> Reading | None:
+        if not (one.calls and two.calls):
+            return None
+        return Reading((*one.calls, *two.calls), is_here=one.is_here and two.is_here)
+
+    # --- a command for later
+
+    def _later(self, text: str) -> Reading | None:
+        """ "Mach das Licht in zehn Minuten aus": the command without the duration, as a timer."""
+        grammar = own_file(self.language)
+        for found in re.finditer(grammar["duration_phrase"], text, re.IGNORECASE):
+            length = best_match(found[0], self.language, self.names)
+            if length is None or length.intent != "EdgeVoxDuration":
+                continue
+            command = " ".join(f"{text[: found.start()]} {text[found.end() :]}".split()).strip(" ,")
+            if command and (reading := self._one(command)) and reading.calls and "start_timer" in self.tools:
+                lengths = {unit: round(float(length.slots[unit])) for unit in _UNITS if unit in length.slots}
+                return Reading((tool_call("start_timer", **lengths, conversation_command=command),))
+        return None
+
+    # --- several commands
+
+    def _halves(self, text: str) -> Iterator[tuple[str, str]]:
+        for found in re.finditer(own_file(self.language)["and_phrase"], text, re.IGNORECASE):
+            first, second = text[: found.start()].strip(" ,"), text[found.end() :].strip(" ,")
+            if first and second:
+                yield first, second
+
+    def _shared(self, text: str) -> Reading | None:
+        """ "Schalte A und B ein": the same command for both."""
+        for first, second in self._halves(text):
+            before, after = first.split(), second.split()
+            ends = range(1, min(_MAX_NAME_WORDS, len(after)) + 1)
+            ones = [self._one(" ".join((*before, *after[length:]))) for length in ends]
+            if not any(ones):
+                continue
+            starts = range(1, min(_MAX_NAME_WORDS, len(before)) + 1)
+            others = [self._one(" ".join((*before[:-length], *after))) for length in starts]
+            for one, two in itertools.product(filter(None, ones), filter(None, others)):
+                if _differ_in_target(one, two):
+                    return self._joined(one, two)
+        return None
+
+    # --- misspelt names
+
+    def _with_known_names(self, text: str) -> Iterator[str]:
+        """The text with a part that resembles a name replaced by it, the most similar first."""
+        words = text.split()
+        found: list[tuple[int, int, str]] = []
+        for start, length in itertools.product(range(len(words)), range(1, _MAX_NAME_WORDS + 1)):
+            part = words[start : start + length]
+            said = _key(" ".join(part))
+            if len(part) < length or len(said) < 5:
+                continue
+            for label in self.names.labels:
+                name = _key(label)
+                allowed = 2 if len(name) >= 8 else 1
+                if abs(len(name) - len(said)) <= allowed and (distance := edit_distance(said, name)) <= allowed:
+                    replaced = " ".join((*words[:start], label, *words[start + length :]))
+                    if replaced.casefold() != text.casefold():
+                        found.append((distance, len(found), replaced))
+        least = min((distance for distance, _, _ in found), default=0)
+        yield from (replaced for distance, _, replaced in sorted(found) if distance == least)
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\W_]+", "", fold(text).casefold())
+
+
+def _differ_in_target(one: Reading, two: Reading) -> bool:
+    """Whether two readings are the same command for different things."""
+    if len(one.calls) != 1 or len(two.calls) != 1 or one.calls[0].name != two.calls[0].name:
+        return False
+    first, second = (_rest(json.loads(reading.calls[0].arguments)) for reading in (one, two))
+    return first == second and one.calls[0].arguments != two.calls[0].arguments
+
+
+def _rest(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {slot: value for slot, value in arguments.items() if slot not in ("name", "area", "floor", "item", "domain")}
