@@ -16,6 +16,7 @@ from edgevox.core.hooks import Hook
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
 from edgevox.home.rules.languages.hook import HomeLanguages
+from edgevox.home.rules.languages.templates import warm_up
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions, read_question
 from edgevox.tools.policy import LOCAL, Caller
@@ -32,6 +33,7 @@ class HomeContext:
         self._preset = preset
         self._prompt: HomePrompt | None = None
         if toolbox is not None:
+            warm_up(self._languages.expected)
             self._prompt = HomePrompt(
                 toolbox.home.house, max_things=settings.home.max_things, before=settings.llm.instructions
             )

@@ -20,11 +20,12 @@ from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.config import AudioSettings
 from edgevox.core.errors import ToolDenied
 from edgevox.core.events import AnswerHeard, Publish
-from edgevox.core.languages import ENGLISH, reply_language, say
+from edgevox.core.languages import ENGLISH, reply_language, replying_in, say
 from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import Audio
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import Transcriber
+from edgevox.tools import Resolution
 from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
 from edgevox.tools.yes_no import Answer, decide_yes_no
 
@@ -182,6 +183,12 @@ class ConfirmationDialog:
 
     async def _ask(self, question: OpenQuestion) -> None:
         """Ask aloud and read the spoken answer, if voice can answer this question."""
+        resolution = question.pending.resolved.resolution
+        language = resolution.question_language if isinstance(resolution, Resolution) else ENGLISH
+        with replying_in(language):
+            await self._ask_in_language(question)
+
+    async def _ask_in_language(self, question: OpenQuestion) -> None:
         asked = question.pending.question
         on_screen = question.pending.level == "screen"
         if on_screen and set(self._channels) == {"voice"}:

@@ -71,6 +71,7 @@ class Resolution:
     question: str = ""
     answer: Speech | None = None
     summary: str = ""
+    question_language: str = ENGLISH
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

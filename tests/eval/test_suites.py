@@ -28,6 +28,8 @@ EFFECT_SUITES = ("relative", "scheduled", "references", "knowledge", "opposites"
 FEWEST_ROWS |= {"relative": 150, "scheduled": 150, "references": 60, "knowledge": 150, "opposites": 150}
 FEWEST_ROWS |= {"messy": 120, "overheard": 150}
 SUITES = tuple(FEWEST_ROWS)
+# Their calls have the names of the home, which may be said in another form: "la televisione" for the TV.
+LANGUAGE_SUITES = {"german": 100, "french": 60, "spanish": 60, "italian": 60, "dutch": 60, "portuguese": 60}
 HOME_SUITES = ("home", "home_b")
 BINARY_SENSORS = {
     "battery", "battery_charging", "carbon_monoxide", "cold", "connectivity", "door", "garage_door", "gas",
@@ -37,9 +39,9 @@ BINARY_SENSORS = {
 HOME_TOOLS = {tool.name: tool.parameters for tool in catalogue().values()}
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", [*SUITES, *LANGUAGE_SUITES])
 def test_the_evaluation_reads_every_row(suite: str) -> None:
-    assert len(_cases(suite)) == len(_rows(suite)) >= FEWEST_ROWS[suite]
+    assert len(_cases(suite)) == len(_rows(suite)) >= (FEWEST_ROWS | LANGUAGE_SUITES)[suite]
 
 
 def test_no_id_and_no_request_comes_twice() -> None:

@@ -168,10 +168,11 @@ def _resolve_watch(arguments: JsonObject, home: Home) -> ResolvedIntent:
 
 def _in_language(name: str, intent: ResolvedIntent, replies: Replies | None) -> ResolvedIntent:
     """The resolution with its question or its answer in the language of the reply."""
-    if replies is None or not (intent.question or intent.answer):
+    if replies is None:
         return intent
     if intent.answer is None:
-        return dataclasses.replace(intent, question=replies.question(name, intent))
+        question = replies.question(name, intent) if intent.question else ""
+        return dataclasses.replace(intent, question=question, question_language=replies.language)
     error = ClarificationNeeded.between(intent.choices, replies.home.house()) if intent.choices else TargetNotFound("")
     said = replies.failed(name, intent, intent.arguments, error)
     return dataclasses.replace(intent, answer=Speech(said, is_failure=True, language=replies.language))

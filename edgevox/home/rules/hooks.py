@@ -3,7 +3,7 @@
 A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
 calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
 
-0. `LanguageReader` (rules/languages/hook.py): requests in German, French, Spanish, Italian, Dutch and Portuguese become calls
+0. `LanguageReader` (rules/languages/hook.py): requests in German, French, Spanish, Italian, Dutch and Portuguese
 1. `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
 2. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
 3. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker

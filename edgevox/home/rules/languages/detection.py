@@ -25,6 +25,7 @@ _LETTERS: Mapping[str, tuple[str, ...]] = {
     "â": ("fr", "pt"), "ô": ("fr", "pt"),
 }  # fmt: skip
 _PRIOR = 0.5
+_MOST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,9 @@ def candidates(text: str, likely: Iterable[str] = (), names: Collection[str] = (
     for language in dict.fromkeys(likely):
         if language in scores and scores[language] >= english - 1:
             said[language] = scores[language] + _PRIOR
-    ordered = sorted(said, key=lambda language: -said[language])
-    return tuple(Candidate(language, scores[language] > english) for language in ordered)
+    best = max(said.values(), default=0.0)
+    ordered = sorted((one for one in said if 2 * said[one] >= best), key=lambda language: -said[language])
+    return tuple(Candidate(language, scores[language] > english) for language in ordered[:_MOST])
 
 
 def words_of_names(house: House) -> frozenset[str]:

@@ -128,6 +128,13 @@ def own_file(language: str) -> Mapping[str, Any]:
     return packaged_toml(f"home/rules/languages/{language}.toml")
 
 
+def warm_up(language: str) -> None:
+    """Parse the templates of a language in the background; nothing for a language without templates."""
+    if language in LANGUAGES:
+        names = names_of(House(()))
+        threading.Thread(target=best_match, args=("?", language, names), name="templates", daemon=True).start()
+
+
 def best_match(text: str, language: str, names: Names) -> Match | None:
     """The best match of a sentence, as it is written or without its accents; None if no template fits."""
     if not text.strip() or len(text) > _MAX_CHARS:
@@ -138,7 +145,7 @@ def best_match(text: str, language: str, names: Names) -> Match | None:
                 return found
         folded = _with_number_words(fold(text), language)
         for code in LANGUAGES[language]:
-            if found := _recognized(folded, _load_folded(code), names.folded):
+            if _lacks_accents(text, code, names) and (found := _recognized(folded, _load_folded(code), names.folded)):
                 return replace(found, slots={slot: _unfolded(value, text) for slot, value in found.slots.items()})
     return None
 
@@ -173,6 +180,22 @@ def fold(text: str) -> str:
     """The text without accents: "Küche" is "Kueche", "télé" is "tele"."""
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFC", text).translate(_GERMAN))
     return re.sub(r"[\u0300-\u036f]", "", plain)
+
+
+def _lacks_accents(text: str, code: str, names: Names) -> bool:
+    """Whether a word of the text is written with an accent in the templates or in the home."""
+    accented = _accented(code) | {fold(word) for label in names.labels for word in _accented_words(label)}
+    return any(word in accented for word in re.findall(r"\w+", fold(text).casefold()))
+
+
+@cache
+def _accented(code: str) -> frozenset[str]:
+    words = _accented_words(json.dumps(_content(code), ensure_ascii=False))
+    return frozenset(map(fold, words)) | _number_words(code.partition("-")[0]).keys()
+
+
+def _accented_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.casefold()) if not word.isascii()]
 
 
 def _unfolded(value: object, text: str) -> object:
