@@ -35,7 +35,7 @@ class VoiceSamples:
         if not await asyncio.to_thread(store.has, voice.id):
             raise ModelMissing(f"{voice.id} is not downloaded", hint=f"edgevox models pull {voice.id}")
         # With the engine of the voice, on this machine, whatever the settings say of others.
-        own = {"voice": voice.id, "voices": {}, "engine": AUTO, "remote": None}
+        own: dict[str, object] = {"voice": voice.id, "voices": {}, "engine": AUTO, "remote": None}
         settings = self._settings.model_copy(update={"tts": self._settings.tts.model_copy(update=own)})
         models = ModelSelection(settings, self._preset, store, ["tts"])
         engines = Engines(settings, self._preset, self._folders, models, lambda _event: None)
