@@ -37,7 +37,7 @@ def speak(engine: SanoEngine, text: str, speed: float = 1.0) -> list[Audio]:
 def test_a_sentence_becomes_sound_of_the_common_level(engine: SanoEngine) -> None:
     for text in ("Das Licht in der Küche ist an.", "Soll ich die Haustür öffnen?"):
         (audio,) = speak(engine, text)
-        assert (audio.rate_hz, audio.samples.ndim, audio.samples.dtype) == (22_050, 1, np.float32)
+        assert (audio.rate_hz, audio.samples.ndim) == (22_050, 1)
         assert 0.05 < np.sqrt(np.mean(audio.samples**2)) < 0.2
         assert 1.0 < audio.duration_s < 4.0
 

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.app.engines import Engines
 from edgevox.app.home_context import HomeContext
 from edgevox.app.toolbox import Toolbox
 from edgevox.app.voice_sessions import VoiceSessionManager
 from edgevox.config import ServerSettings, Settings
+from edgevox.config.sections import PeopleSettings
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Bus
 from edgevox.core.files import Folders
@@ -33,10 +35,12 @@ from edgevox.server.app import create_app
 from edgevox.server.assistant import Assistant, DashboardData
 from edgevox.server.http.listener import http_listener
 from edgevox.server.http.tokens import Tokens
+from edgevox.speakers.people import People
 from edgevox.testing import ScriptedModel, ToneSynthesizer
 from edgevox.tools.executor import current_call
 from edgevox.tools.policy import Caller
 from tests.dialogue.sounds import silent, voiced
+from tests.speakers.voices import FakeVoices
 
 BOUND_S = 20.0
 OWNER, GUEST, TALKER = "owner-token-for-tests", "guest-token-for-tests", "talker-token-for-tests"
@@ -152,6 +156,7 @@ async def lobby(
         conversation=lambda name: conversations.setdefault(name, Conversation(name)),
         transcriber=lambda: Transcriber(Stenographer(heard)),
         voice=lambda: Synthesizer(ToneSynthesizer()),
+        speakers=SpeakerRecognizer(FakeVoices(), People(), PeopleSettings()),
     )
     assistant = Assistant(
         preset.name,
