@@ -187,7 +187,7 @@ def test_settings_are_immutable(folders: Folders) -> None:
         (
             "[zzz]\nyyy = 1",
             2,
-            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, wake, engines,"
+            "unknown setting zzz.yyy: the sections are llm, stt, tts, audio, sounds, wake, people, engines,"
             " records, memory, home, mqtt, calendar, media, ring, tools, mcp, server, plugins",
         ),
         ("[zzz]", 1, "unknown setting zzz: the top level has preset"),

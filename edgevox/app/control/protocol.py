@@ -116,7 +116,11 @@ def event_from_note(note: JsonObject) -> Event | None:
     if kind is None:
         return None
     names = {field.name for field in dataclasses.fields(kind)}
-    facts = {"kind" if name == "event_kind" else name: value for name, value in note.items() if name != "kind"}
+    facts = {
+        "kind" if name == "event_kind" else name: tuple(value) if isinstance(value, list) else value
+        for name, value in note.items()
+        if name != "kind"
+    }
     try:
         return kind(**{name: value for name, value in facts.items() if name in names})
     except TypeError:  # a field is missing
