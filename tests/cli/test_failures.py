@@ -109,18 +109,18 @@ def test_doctor_without_models_says_how_to_get_each(tmp_path: Path) -> None:
 
 
 def test_doctor_says_what_is_answered_in_another_language_and_which_voice_is_missing(tmp_path: Path) -> None:
-    voice = "piper-de_DE-thorsten-medium"
+    voice = "piper-pl_PL-darkman-medium"
     env = environment(
         tmp_path,
         EDGEVOX_MODELS_DIR=str(tmp_path / "models"),
-        EDGEVOX_STT__LANGUAGE="de",
-        EDGEVOX_TTS__VOICES=f"de={voice}",
+        EDGEVOX_STT__LANGUAGE="pl",
+        EDGEVOX_TTS__VOICES=f"pl={voice}",
     )
     result = edgevox("doctor", "--quick", env=env)
-    assert "understands German, replies in English" in result.stdout
+    assert "understands Polish, replies in English" in result.stdout
     assert f"edgevox models pull {voice}" in result.stdout
     result = edgevox("doctor", "--quick", env={**env, "EDGEVOX_PRESET": "qwen3"})
-    assert "understands German, replies in German" in result.stdout
+    assert "understands Polish, replies in Polish" in result.stdout
 
 
 def test_doctor_knows_whether_the_servers_port_is_free_and_its_tokens_are_secret(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ async def test_a_reply_is_spoken_by_the_voice_for_the_language_spoken() -> None:
     talk = Talk(["Es ist 21 Uhr, z. B. Gute Nacht! Bis 3. Mai.", "It is 9 p.m."], ENGLISH_AND_GERMAN)
     await talk.say("Wie spät ist es?", "de")
     await talk.say("What time is it?", "en")
-    # Digits and abbreviations are left to the German voice, and the sentences are split as Germans do.
-    assert talk.voices.said[:-1] == [("de", "Es ist 21 Uhr, z. B. Gute Nacht!"), ("de", "Bis 3. Mai.")]
+    # Abbreviations and dates are written out in German, and the sentences are split as Germans do.
+    assert talk.voices.said[:-1] == [("de", "Es ist 21 Uhr, zum Beispiel Gute Nacht!"), ("de", "Bis dritte Mai.")]
     assert talk.voices.said[-1][0] == "en"
 
 

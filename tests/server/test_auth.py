@@ -130,7 +130,9 @@ def test_the_first_start_makes_a_token_for_the_page_and_one_for_programs(folders
     assert program is not None
     assert page.may("confirm")
     assert page.may("home.locks")
-    assert [scope for scope in SCOPES if not program.may(scope)] == ["home.locks", "confirm", "history", "settings"]
+    assert {scope for scope in SCOPES if not program.may(scope)} == {
+        *("home.locks", "confirm", "history", "settings", "people")
+    }
     assert known.has_other(program, "confirm")
     assert known.caller(tokens["page"][:-1]) is None
     assert page_token(token_file(folders)) == tokens["page"]
