@@ -116,7 +116,7 @@ def event_from_note(note: JsonObject) -> Event | None:
     if kind is None:
         return None
     names = {field.name for field in dataclasses.fields(kind)}
-    facts = {
+    facts: dict[str, Any] = {
         "kind" if name == "event_kind" else name: tuple(value) if isinstance(value, list) else value
         for name, value in note.items()
         if name != "kind"
