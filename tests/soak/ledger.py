@@ -58,7 +58,9 @@ class Ledger:
         path = self._state / FILE_NAME
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
-                self.recorded[json.loads(line)["turn_id"]] += 1
+                record = json.loads(line)
+                if record["outcome"] != "snoozed":  # it rings again, with the same id
+                    self.recorded[record["turn_id"]] += 1
 
     def complaints(self) -> list[str]:
         """What does not add up, after everything has ended and was collected."""

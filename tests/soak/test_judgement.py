@@ -35,6 +35,14 @@ def test_peaks_are_flat_and_a_slow_leak_is_not() -> None:
     assert not is_flat(two_hours(mb_per_h=10.0))
 
 
+def test_what_an_engine_needs_once_is_no_leak() -> None:
+    filled = [
+        ProcessSample(one.at_s, "llm", 1, one.rss_mb - max(0.0, 2000 - one.at_s) / 20, one.pss_mb, one.anon_mb, 40, 15)
+        for one in two_hours(mb_per_h=0.0)
+    ]
+    assert is_flat(filled)
+
+
 def test_a_process_that_lived_for_some_minutes_is_not_judged() -> None:
     assert judge_lives(two_hours(mb_per_h=0.0)[:60], warm_up_s=900, min_life_s=1200) == []
 

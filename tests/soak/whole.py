@@ -101,8 +101,10 @@ class WholeSoak:
         lost = ledger.begun - ledger.recorded.keys()
         self._complaints += [f"turn {turn} is not recorded" for turn in sorted(lost)]
         self._complaints += [f"turn {turn} is recorded {n} times" for turn, n in ledger.recorded.items() if n > 1]
+        # A record that was written late, because the disk was full, has no text; the view has.
         records = (self._program.folders.state / FILE_NAME).read_text(encoding="utf-8")
-        rung = set(re.findall(r"The (soak \d+) timer is done", records))
+        told = records + self._program.log.read_text(encoding="utf-8", errors="replace")
+        rung = set(re.findall(r"The (soak \d+) timer is done", told))
         self._complaints += [f"timer {name} did not ring" for name in sorted(self._load.timers - rung)]
         lists = StateFile(self._program.folders.state / LISTS_FILE, ItemLists).read().lists
         items = {line.text for lines in lists.values() for line in lines}
