@@ -80,7 +80,8 @@ class BargeIn:
 
     @property
     def is_noticed(self) -> bool:
-        return self.outcome == "interrupted"
+        # Not by the outcome: what nobody noticed is interrupted by the benchmark in the end.
+        return self.noticed_s is not None
 
     @property
     def is_heard(self) -> bool:
@@ -116,7 +117,6 @@ def summary(rows: Sequence[BargeIn]) -> dict[str, object]:
     return {
         "interruptions": len(rows),
         "not noticed": sum(not row.is_noticed for row in rows),
-        "stopped": sum(row.noticed_s is not None for row in rows),
         "noticed, nothing understood": sum(row.is_noticed and not row.is_heard for row in rows),
         "understood (letters alike by 0.6)": sum(row.likeness >= _LEAST_LIKENESS for row in rows),
         "history wrong": sum(not row.is_history_true for row in rows),
