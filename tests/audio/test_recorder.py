@@ -61,7 +61,7 @@ async def test_one_that_hangs_is_let_go_at_once(room: NullSinks) -> None:
         os.kill(pid_of(microphone), signal.SIGSTOP)
         begun_s = time.monotonic()
         await microphone.close()
-        assert time.monotonic() - begun_s < 2.0
+        assert time.monotonic() - begun_s < 5.0
 
 
 async def test_one_that_dies_is_a_microphone_that_is_gone(room: NullSinks) -> None:

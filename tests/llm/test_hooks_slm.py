@@ -496,7 +496,7 @@ def test_a_long_reply_is_searched_quickly() -> None:
     words = " ".join(str(number) for number in range(20_000))
     started_s = time.perf_counter()
     assert without_loop(words, is_cut=True) is None
-    assert time.perf_counter() - started_s < 1
+    assert time.perf_counter() - started_s < 10  # minutes if each word were compared with each
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ async def test_many_half_open_clients_make_room_and_delay_no_other_client() -> N
         begun_s = time.monotonic()
         answer = await sent(port, HEALTHY)
         assert answer.startswith("HTTP/1.1 200")
-        assert time.monotonic() - begun_s < 2
+        assert time.monotonic() - begun_s < 5
         assert limits.count <= 50
 
 

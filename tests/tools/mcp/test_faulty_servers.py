@@ -126,7 +126,7 @@ async def test_a_flood_does_not_block_the_event_loop() -> None:
     async with running(raw("flooding")) as home:
         await until(lambda: home.report().status == "away")
     ticking.cancel()
-    assert latest_s < 1.0
+    assert latest_s < 3.0
 
 
 async def test_a_prompt_injection_in_a_description_has_no_effect(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ async def test_a_killed_server_is_reported_and_reconnected(
         assert await bench.say("turn_off", name="bed light") == CANNOT_REACH
         assert await bench.say("shopping_list_add_item", item="milk") == CANNOT_REACH
         assert await bench.confirmed("broadcast", message="hello") == CANNOT_REACH
-        assert time.monotonic() - began_s < 1
+        assert time.monotonic() - began_s < TIMEOUT_S
         assert home.house() == before
         assert await bench.say("get_state", name="bed light") == "The bed light is on."
     finally:
@@ -85,7 +85,7 @@ async def test_a_hanging_server_costs_no_more_than_the_timeout(server: Server) -
         assert await bench.say("turn_on", name="bed light") == "The bed light does not answer."
         said = await bench.say("get_state", name="shopping list")
         assert said == "Home Assistant does not answer right now."
-        assert time.monotonic() - began_s < 3
+        assert time.monotonic() - began_s < 10
     finally:
         server.go_on()
     async with asyncio.timeout(10):

@@ -87,7 +87,7 @@ async def test_a_slow_server_is_waited_for() -> None:
 async def test_a_server_that_is_too_slow_is_reported_without_blocking() -> None:
     fake = FakeHomeAssistant()
     async with connected(fake, timeout_s=0.2) as home:
-        fake.delay_s = 1.0
+        fake.delay_s = 30.0
         began_s = time.monotonic()
         with pytest.raises(HomeError, match=r"^The attic light does not answer\.$"):
             await home.apply(Action("turn_on", (thing(home),)))
@@ -95,7 +95,7 @@ async def test_a_server_that_is_too_slow_is_reported_without_blocking() -> None:
             await home.items("todo.any")
         with pytest.raises(HomeError, match=r"^Home Assistant does not answer right now\.$"):
             await home.announce("hello")
-        assert time.monotonic() - began_s < 1.0
+        assert time.monotonic() - began_s < 10
 
 
 async def test_waiting_for_the_start_has_a_timeout() -> None:
