@@ -23,6 +23,7 @@ import pytest
 from selenium import webdriver
 from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -171,8 +172,17 @@ class Visitor:
         )
 
     def press(self, key: str) -> None:
-        """Press a key, or type a text, where the focus is."""
-        self.browser.switch_to.active_element.send_keys(key)
+        """Press a key, or type a text, where the focus is; a leading Shift is held.
+
+        As key actions, not to the active element: the page may draw that anew between two steps.
+        """
+        actions, is_shifted = ActionChains(self.browser), key.startswith(Keys.SHIFT)
+        if is_shifted:
+            actions.key_down(Keys.SHIFT)
+        actions.send_keys(key.removeprefix(Keys.SHIFT))
+        if is_shifted:
+            actions.key_up(Keys.SHIFT)
+        actions.perform()
 
     def size(self, width: int, height: int, *, is_phone: bool = False, scale: float = 1) -> None:
         raise NotImplementedError

@@ -47,6 +47,7 @@ _COMMANDS = {
     Command.W3C_GET_ACTIVE_ELEMENT: "WebDriver:GetActiveElement",
     Command.W3C_EXECUTE_SCRIPT: "WebDriver:ExecuteScript",
     Command.W3C_EXECUTE_SCRIPT_ASYNC: "WebDriver:ExecuteAsyncScript",
+    Command.W3C_ACTIONS: "WebDriver:PerformActions",
     Command.SCREENSHOT: "WebDriver:TakeScreenshot",
 }
 # Whatever a new profile does by itself is off; a page may play sound, and gets a microphone, without a person.
