@@ -92,6 +92,7 @@ def test_decisions_named_in_code_and_documentation_exist() -> None:
     assert not [found for found in _found(_ADR, *_TEXTS, *code) if found[1] not in known]
 
 
+@pytest.mark.long
 def test_the_first_server_of_the_mcp_guide_works_as_it_is_written(tmp_path: Path) -> None:
     seen = play("mcp.md", tmp_path)
     assert "thirsty_plants(), only reads" in seen
@@ -100,6 +101,7 @@ def test_the_first_server_of_the_mcp_guide_works_as_it_is_written(tmp_path: Path
     assert "removed plants" in seen
 
 
+@pytest.mark.long
 def test_the_plugin_of_the_guide_works_and_so_does_its_test(tmp_path: Path) -> None:
     seen = play("plugins.md", tmp_path)
     assert "switch_lamp" in seen

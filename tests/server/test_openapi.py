@@ -83,7 +83,7 @@ def url() -> Iterator[str]:
 
 @schema.parametrize()  # type: ignore[untyped-decorator]  # likewise
 @settings(
-    max_examples=25,
+    max_examples=10,
     deadline=None,
     database=None,
     derandomize=True,
