@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 
 from edgevox.config import Settings
 from edgevox.config.editing import save_answers
 from edgevox.config.toml_file import update_config_file
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.core.files import Folders
 from edgevox.core.languages import LANGUAGES, all_phrases
 from edgevox.models import Manifest, ModelEntry, ModelStore
@@ -55,7 +56,11 @@ def list_voices(settings: Settings, store: ModelStore) -> list[VoiceFacts]:
 
 def find_voice(manifest: Manifest, voice_id: str) -> ModelEntry:
     """The voice with that id. Raises ModelMissing, and ConfigError for a model of another kind."""
-    entry = manifest.entry(voice_id)
+    entry = manifest.find(voice_id)
+    if entry is None:
+        near = difflib.get_close_matches(voice_id, [model.id for model in manifest.models if model.kind == "tts"], n=3)
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        raise ModelMissing(f"unknown voice {voice_id}", hint=f"{hint}edgevox voices list shows all")
     if entry.kind != "tts":
         raise ConfigError(f"{voice_id} is no voice", hint="edgevox voices list shows the voices")
     return entry

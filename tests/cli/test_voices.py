@@ -42,6 +42,10 @@ def test_a_voice_is_chosen_for_its_language(
     assert tomllib.loads(config_file.read_text()) == {"tts": {"voice": JOE, "voices": {"de": GERMAN}}}
     assert main(["voices", "use", "whisper-base"]) != 0
     assert "is no voice" in capsys.readouterr().err
+    assert main(["voices", "use", "hibari-heart"]) != 0
+    refused = capsys.readouterr().err
+    assert "unknown voice hibari-heart" in refused
+    assert f"did you mean {HEART}" in refused
 
 
 @pytest.mark.engine

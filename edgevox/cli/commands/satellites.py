@@ -163,9 +163,13 @@ def _test(args: argparse.Namespace, context: Context) -> int:
         context.print(run_until_done(probe(entry)))
     path = f"/v1/satellites/{quote(args.name)}/say"
     answer = _ask_server(context, "POST", path, {"text": f"This is the satellite {args.name}."})
+    if answer is None and entry is None:
+        raise ConfigError(
+            f"there is no device {args.name}, and the server is not running", hint="edgevox serve starts it"
+        )
     if answer is None:
         context.note("the server is not running, so it says nothing (edgevox serve)")
-        return 0 if entry else 1
+        return 0
     if "error" in answer:
         raise ConfigError(answer["error"]["message"], hint="edgevox satellites list shows them")
     context.print("it has spoken" if answer["is_spoken"] else "it has not spoken: it is not connected to the server")
