@@ -23,8 +23,9 @@ from tests.cli.test_voice import assistant
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.long]
 
 VOICE = "sano-de_DE"
-COMMAND = "Mach alle Lichter aus."
-GERMAN_WORDS = frozenset(["alle", "licht", "lichter", "sind", "ist", "aus", "ausgeschaltet", "habe", "die", "das"])
+COMMAND = "Mach das Licht im Wohnzimmer aus."
+LIGHT = "light.living_room"
+GERMAN_WORDS = frozenset(["wohnzimmer", "wohnzimmerlicht", "licht", "ist", "aus", "ausgeschaltet", "das"])
 
 
 def test_after_a_setup_in_german_a_german_command_is_done_and_answered_in_german(

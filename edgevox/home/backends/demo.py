@@ -16,6 +16,7 @@ from typing import Any, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgevox.core.languages import ENGLISH
 from edgevox.core.state_file import StateFile
 from edgevox.home.backends.local_lists import LIST_VERBS, ItemLists, Line
 from edgevox.home.colours import find_colour
@@ -40,27 +41,45 @@ from edgevox.tools.tool import Target
 @cache
 def demo_data() -> dict[str, Any]:
     """The home in `demo.toml`, read once."""
-    return tomllib.loads((files(__package__) / "demo.toml").read_text(encoding="utf-8"))
+    return _read_table("demo.toml")
+
+
+def _read_table(name: str) -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / name).read_text(encoding="utf-8"))
 
 
 @cache
-def first_day() -> House:
-    """The demo home before anything was changed."""
-    data = {
-        table: {key: {**its, "aliases": tuple(its.get("aliases", ()))} for key, its in demo_data()[table].items()}
+def first_day(languages: tuple[str, ...] = (ENGLISH,)) -> House:
+    """The demo home before anything was changed, with names in the first language; the other names are aliases."""
+    names = _read_table("demo_names.toml")
+    tables = {
+        table: {key: {**its, **_labels(key, its, languages, names)} for key, its in demo_data()[table].items()}
         for table in ("floors", "areas", "entities")
     }
-    areas = {key: Area(key, **its) for key, its in data["areas"].items()}
+    areas = {key: Area(key, **its) for key, its in tables["areas"].items()}
     entities = []
-    for key, its in data["entities"].items():
+    for key, its in tables["entities"].items():
         floor = areas[its["area"]].floor if "area" in its else None
         entities.append(Entity(key, domain=key.partition(".")[0], floor=floor, **its))
     known = {entity.id: entity for entity in entities}
     return House(
         tuple(replace(entity, acts_on=_acts_on(entity.id, known)) for entity in entities),
         tuple(areas.values()),
-        tuple(Floor(key, **its) for key, its in data["floors"].items()),
+        tuple(Floor(key, **its) for key, its in tables["floors"].items()),
     )
+
+
+def _labels(
+    key: str, its: Mapping[str, Any], languages: tuple[str, ...], names: Mapping[str, Mapping[str, str | list[str]]]
+) -> dict[str, Any]:
+    """Name and aliases: those of each language in turn, then the English ones."""
+    labels: dict[str, str] = {}
+    for language in (*languages, ENGLISH):
+        said = [its["name"], *its.get("aliases", ())] if language == ENGLISH else names.get(language, {}).get(key, [])
+        for label in [said] if isinstance(said, str) else said:
+            labels.setdefault(label.casefold(), label)
+    name, *aliases = labels.values()
+    return {"name": name, "aliases": tuple(aliases)}
 
 
 def _acts_on(scene_id: str, known: Mapping[str, Entity]) -> tuple[Target, ...] | None:
@@ -221,8 +240,12 @@ class DemoHome:
     """A simulated home, stored in a file or, without a path, in memory."""
 
     def __init__(
-        self, path: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now().astimezone()
+        self,
+        path: Path | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        languages: tuple[str, ...] = (ENGLISH,),
     ) -> None:
+        self._first_day = first_day(languages)
         self.announcements: list[str] = []
         self._now = now
         self._started = now()
@@ -240,7 +263,7 @@ class DemoHome:
 
     def house(self) -> House:
         """Raises StateError."""
-        return _house(self._file.read())
+        return self._house(self._file.read())
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
         """Raises HomeError and StateError."""
@@ -282,7 +305,7 @@ class DemoHome:
             if "items" in facts:
                 content.lists[entity_id] = [Line(text=text) for text in facts["items"]]
                 return
-            entity = _house(content).entity(entity_id)
+            entity = self._house(content).entity(entity_id)
             assert entity is not None
             content.things[entity_id] = _StoredEntity(
                 state=str(facts.get("state", entity.state)), attributes={**entity.attributes, **changes}
@@ -305,18 +328,22 @@ class DemoHome:
                     forgotten += 1
         return forgotten
 
+    def _house(self, content: _Content) -> House:
+        known = tuple(_now(entity, content) for entity in self._first_day.entities)
+        return replace(self._first_day, entities=(*known, *content.created()))
+
     def _apply(self, action: Action) -> tuple[Entity, ...]:
         with self._file.changing() as content:
             if action.verb in LIST_VERBS:
                 done = set(content.change(action))
             else:
-                before = _house(content)
+                before = self._house(content)
                 changed = _changed(before, action)
                 done = set(changed)
                 for entity in changed.values():
                     self._note(before.entity(entity.id), entity)
                     content.things[entity.id] = _StoredEntity(state=entity.state, attributes=dict(entity.attributes))
-            house = _house(content)
+            house = self._house(content)
         order = [target.id for target in action.targets if target.id in done] or sorted(done)
         return tuple(filter(None, map(house.entity, order)))
 
@@ -326,11 +353,6 @@ def _hour(day: Forecast, hour: int) -> Forecast:
     high, low = day.temperature or 0.0, day.low or 0.0
     warmth = 0.5 - 0.5 * math.cos((hour - 5) / 24 * 2 * math.pi)
     return replace(day, at=day.at + timedelta(hours=hour), temperature=round(low + (high - low) * warmth, 1), low=None)
-
-
-def _house(content: _Content) -> House:
-    known = tuple(_now(entity, content) for entity in first_day().entities)
-    return replace(first_day(), entities=(*known, *content.created()))
 
 
 def _now(entity: Entity, content: _Content) -> Entity:

@@ -8,8 +8,10 @@ from typing import NoReturn, assert_never
 
 from edgevox.config import Settings
 from edgevox.config.secrets import read_secret
+from edgevox.config.sections import AUTO
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
+from edgevox.core.languages import ENGLISH
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
@@ -52,12 +54,20 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
 
 def _home(settings: Settings, folders: Folders) -> ConnectedHome:
     if settings.home.kind == "demo":
-        return DemoHome(folders.state / DEMO_FILE)
+        return DemoHome(folders.state / DEMO_FILE, languages=_languages(settings))
     try:
         home = _real_home(settings, folders)
     except ConfigError as error:
         home = UnavailableHome(f"{error.message}: {error.hint}")
     return HomeWithLocalLists(HomeWithAlarmCode(home, code_file(folders)), folders.state / LISTS_FILE)
+
+
+def _languages(settings: Settings) -> tuple[str, ...]:
+    """The languages spoken at home, the first one first."""
+    stt = settings.stt
+    if stt.language != AUTO:
+        return (stt.language,)
+    return stt.languages or (ENGLISH, *settings.tts.voices)
 
 
 def _calendars(settings: Settings) -> tuple[Calendar, ...]:

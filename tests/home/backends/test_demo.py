@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,24 @@ def test_the_house_is_consistent() -> None:
     scenes, lists = demo_data()["scenes"], demo_data()["lists"]
     assert scenes.keys() | lists.keys() <= set(ids)
     assert {entity_id for scene in scenes.values() for entity_id in scene} <= set(ids)
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "nl", "pt"])
+def test_everything_has_a_name_in_the_language_of_the_home_and_keeps_its_english_one(language: str) -> None:
+    theirs, english = first_day((language,)), first_day()
+    for one, other in zip((*theirs.places, *theirs.entities), (*english.places, *english.entities), strict=True):
+        assert one.id == other.id
+        labels = {label.casefold() for label in (one.name, *one.aliases)}
+        assert {label.casefold() for label in (other.name, *other.aliases)} <= labels
+    ours = {one.id for one in (*english.places, *english.entities)}
+    with (files("edgevox.home.backends") / "demo_names.toml").open("rb") as file:
+        assert tomllib.load(file)[language].keys() == ours
+
+
+def test_in_a_home_of_two_languages_the_second_names_are_aliases() -> None:
+    light = first_day(("en", "de")).entity("light.kitchen")
+    assert light is not None
+    assert (light.name, light.aliases) == ("Kitchen Light", ("Küchenlicht", "Küchenlampe"))
 
 
 def test_reading_writes_nothing(path: Path) -> None:

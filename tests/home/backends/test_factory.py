@@ -9,6 +9,7 @@ import pytest
 from edgevox.config import Settings
 from edgevox.config.secrets import write_secret
 from edgevox.config.sections import HomeSettings, MqttSettings
+from edgevox.config.settings import SttSettings
 from edgevox.core.files import Folders
 from edgevox.home import Action, ConnectedHome, DemoHome, HomeError
 from edgevox.home.backends.factory import open_home, password_file, token_file
@@ -76,3 +77,12 @@ async def test_a_missing_broker_is_reported(folders: Folders) -> None:
     with pytest.raises(HomeError, match="no MQTT broker at port 9"):
         home.house()
     await home.close()
+
+
+@pytest.mark.parametrize(
+    ("stt", "name"), [({}, "Kitchen Light"), ({"language": "de"}, "Küchenlicht"), ({"language": "sv"}, "Kitchen Light")]
+)
+def test_the_demo_home_has_names_in_the_language_that_is_set(folders: Folders, stt: dict[str, str], name: str) -> None:
+    light = open_home(Settings(stt=SttSettings(**stt)), folders).house().entity("light.kitchen")
+    assert light is not None
+    assert light.name == name
