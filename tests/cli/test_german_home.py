@@ -43,11 +43,11 @@ def test_after_a_setup_in_german_a_german_command_is_done_and_answered_in_german
             "stt": {"language": "de"},
             "tts": {"voices": {"de": VOICE}},
         }
-        assert lights_on(tmp_path), "there is something to turn off"
+        assert LIGHT in lights_on(tmp_path), "there is something to turn off"
         with assistant(env) as (out, err):
             err.until("listening")
             heard, reply = command(room, out, tmp_path, 0)
-        assert not lights_on(tmp_path), (heard, reply)
+        assert LIGHT not in lights_on(tmp_path), (heard, reply)
         assert set(re.findall(r"\w+", reply.lower())) & GERMAN_WORDS, reply
 
 
