@@ -49,7 +49,8 @@ def music(room: NullSinks) -> Iterator[Callable[[], int]]:
 
     def volume() -> int:
         listed = json.loads(room.control("--format=json", "list", "sink-inputs"))
-        return next((one["volume"]["front-left"]["value"] for one in listed), -1)
+        own = [one for one in listed if one["properties"]["application.process.id"] == str(pid)]
+        return own[0]["volume"]["front-left"]["value"] if own else -1
 
     try:
         yield volume
