@@ -2,7 +2,9 @@
 
 The real server with its real engines and four satellites over the voice socket, each in a room. A command is spoken to
 one of them, then to two at once: the time from the last sample of the command to the first sample of the answer, which
-includes the pause that ends an utterance.
+includes the pause that ends an utterance. The same commands are spoken to the assistant's own microphone before,
+without satellites: the ratio tells what the satellites cost, also on a busy machine. The processor time is that of all
+its processes.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import sys
 import tempfile
@@ -23,13 +26,15 @@ import numpy as np
 from rich.console import Console
 from websockets.asyncio.client import ClientConnection, connect
 
+from benchmarks.first_audio import BREATH_S, Conversing
 from benchmarks.hardware import describe
 from benchmarks.speech_test_set import say_by_espeak
 from edgevox.app.http_server import run_server_only
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.config import load_settings
 from edgevox.core.files import Folders, user_folders
-from edgevox.core.types import SAMPLE_RATE_HZ, to_pcm16
+from edgevox.core.metrics import TurnMetrics
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, to_pcm16
 from edgevox.models import open_store
 from edgevox.server.http.tokens import Tokens, add_token, token_file
 
@@ -87,9 +92,21 @@ async def measure(folders: Folders, times: int) -> dict[str, Any]:
     runtime.models.prepare(print)
     Tokens.open(folders)
     token = add_token(token_file(folders), "satellites", ("voice", "read", "act"))
-    speech = [to_pcm16(_trimmed(say_by_espeak("en-us", 150, command).samples)) for command in COMMANDS]
+    sounds = [_trimmed(say_by_espeak("en-us", 150, command).samples) for command in COMMANDS]
+    speech = [to_pcm16(sound) for sound in sounds]
+    local: list[float] = []
+    cpu_s: dict[str, float] = {}
     async with AsyncExitStack() as running:
         await running.enter_async_context(runtime)
+        async with Conversing.with_(runtime, live=True) as conversing:
+            for number in range(times + 1):
+                before_s = _processor_s()
+                command, sound = COMMANDS[number % 4], Audio(sounds[number % 4], SAMPLE_RATE_HZ)
+                took_s = (await conversing.ask(command, sound)).took_s
+                await asyncio.sleep(BREATH_S)
+                if number and took_s is not None:  # the first loads everything
+                    local.append(took_s)
+                    cpu_s["local"] = cpu_s.get("local", 0.0) + _processor_s() - before_s
         url = await running.enter_async_context(run_server_only(runtime, Console(stderr=True)))
         speakers = []
         for room in ROOMS:
@@ -99,14 +116,23 @@ async def measure(folders: Folders, times: int) -> dict[str, Any]:
             await socket.send(json.dumps(hello))
             speakers.append(Speaker(socket))
         await speakers[0].ask(speech[0])  # everything is loaded once
+        before_s = _processor_s()
         one = [await speakers[n % 4].ask(speech[n % 4]) for n in range(times)]
+        cpu_s["one_speaker"] = _processor_s() - before_s
         # The second speaks to another satellite while the first is answered: within a second only one would be heard.
         two: list[float] = []
         for n in range(times):
             pair = (speakers[n % 4].ask(speech[n % 4]), _later(speakers[(n + 2) % 4], speech[(n + 1) % 4]))
             two += await asyncio.gather(*pair)
+    records = [record for record in runtime.records.turn_log.between(0.0, time.time()) if record.outcome == "answered"]
     return {
         "turns": times,
+        "local_median_s": round(statistics.median(local), 2),
+        "one_speaker_to_local": round(statistics.median(one) / statistics.median(local), 2),
+        "two_speakers_to_local": round(statistics.median(two) / statistics.median(local), 2),
+        "processor_s_per_turn": {name: round(spent_s / times, 2) for name, spent_s in cpu_s.items()},
+        "local_stages_ms": _stages([record for record in records if not record.room][1:]),
+        "satellite_stages_ms": _stages([record for record in records if record.room][1:]),
         "one_speaker_median_s": round(statistics.median(one), 2),
         "one_speaker_most_s": round(max(one), 2),
         "two_speakers_median_s": round(statistics.median(two), 2),
@@ -117,6 +143,27 @@ async def measure(folders: Folders, times: int) -> dict[str, Any]:
 async def _later(speaker: Speaker, speech: bytes) -> float:
     await asyncio.sleep(1.4)
     return await speaker.ask(speech)
+
+
+def _stages(records: list[TurnMetrics]) -> dict[str, float]:
+    """The median of each stage, and of the tokens of the prompt that were not evaluated before."""
+    names = sorted({stage.name for record in records for stage in record.stages})
+    taken = {name: [record.timings_ms[name] for record in records if name in record.timings_ms] for name in names}
+    tokens = [record.prompt_tokens - record.cached_tokens for record in records if record.prompt_tokens]
+    stages = {name: round(statistics.median(of_name)) for name, of_name in taken.items()}
+    return stages | {"model_turns": len(tokens), "new_tokens": statistics.median(tokens) if tokens else 0}
+
+
+def _processor_s() -> float:
+    """Processor time of this process and its children so far."""
+    members = [os.getpid()]
+    ticks = 0
+    for pid in members:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            members += map(int, children.read_text(encoding="ascii").split())
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _trimmed(samples: np.typing.NDArray[np.float32]) -> np.typing.NDArray[np.float32]:

@@ -96,8 +96,8 @@ class ReplyAgent(Protocol):
     async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
         """Make calls that were chosen on a screen; `text` says what they do."""
 
-    async def warm_prefix(self, cancel: CancelFlag) -> None:
-        """Evaluate the prompt up to the next question."""
+    async def warm_prefix(self, cancel: CancelFlag, *, again: bool = False) -> None:
+        """Evaluate the prompt up to the next question; `again` also if it was, since others share the cache."""
 
 
 class LLMAgent:
@@ -239,14 +239,15 @@ class LLMAgent:
         """Replace the last reply in the history by its spoken part, marked as incomplete."""
         self._conversation.amend_reply(turn_id, mark_truncated(spoken_prefix), finish_reason=finish_reason)
 
-    async def warm_prefix(self, cancel: CancelFlag) -> None:
+    async def warm_prefix(self, cancel: CancelFlag, *, again: bool = False) -> None:
         """Summarise turns that left the prompt, then evaluate the prompt up to the next question.
 
-        Stops when `cancel` is set; returns at once if the prompt has not changed. Raises EngineFailed and ModelError.
+        Stops when `cancel` is set; returns at once if the prompt has not changed. With `again` it is only evaluated,
+        changed or not: other conversations may have taken its place in the cache. Raises EngineFailed and ModelError.
         """
-        if self._next_prompt() == self._prepared:
+        if self._next_prompt() == self._prepared and not again:
             return
-        if self._takes_notes:
+        if self._takes_notes and not again:
             await summarise(self._model.model, self._conversation, cancel)
         if cancel.is_set():
             return

@@ -24,6 +24,7 @@ from edgevox.app.voice_sessions import BargeInSelector, VoiceSessionManager
 from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.duplex import Duplex
+from edgevox.audio.io.stream_ducking import StreamDucker
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.config import Settings, user_presets
 from edgevox.config.editing import save_changes
@@ -254,7 +255,7 @@ class AssistantRuntime:
             wake_state=wake_state,
         )
         if audio_source.live:
-            self._duck_music()
+            self._duck_others()
         sounds, speech_output = self.settings.sounds, pipeline.speech_output
         has_earcons = bool(sounds.chimes or sounds.apologise or sounds.acknowledge_after_s)
         if audio_source.live and speech_output is not None and has_earcons:
@@ -270,8 +271,12 @@ class AssistantRuntime:
             self._running.enter_context(self.bus.listening(earcons))
         return loop
 
-    def _duck_music(self) -> None:
-        """Lower the volume of the local player while the assistant listens or speaks."""
+    def _duck_others(self) -> None:
+        """Lower the local player, and the sound of other programs, while the assistant listens or speaks."""
+        if self.settings.audio.duck:
+            ducker = StreamDucker()
+            self._running.push_async_callback(ducker.close)
+            self._running.enter_context(self.bus.listening(Ducking(ducker.duck)))
         home = self.home_context.toolbox.home if self.home_context.toolbox else None
         if isinstance(home, HomeWithLocalPlayer):
             self._running.enter_context(self.bus.listening(Ducking(home.player.duck)))

@@ -89,6 +89,7 @@ class VoiceSessionManager:
     """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
     """The pipelines of the open sessions, and the local one."""
+    idle_workers: dialogue.IdleWorkers = field(default_factory=dialogue.IdleWorkers)
     local: dialogue.Pipeline | None = None
     """The pipeline of the local room, in which alarms ring and delayed commands run."""
 
@@ -178,6 +179,7 @@ class VoiceSessionManager:
             ask_below=self.settings.stt.ask_below,
             speakers=self.speakers,
             caller=caller,
+            idle_workers=self.idle_workers,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

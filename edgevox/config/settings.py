@@ -173,6 +173,9 @@ class AudioSettings(Section):
     echo_cancellation: EchoCancellation = key(
         "auto", "remove the assistant's own voice from the recording; auto: unless the device does it"
     )
+    duck: bool = key(
+        False, "lower the sound of other programs while the assistant listens and speaks (PulseAudio, PipeWire)"
+    )
     vad_aggressiveness: int = key(2, "0 accepts most sounds as speech, 3 the fewest", ge=0, le=3)
     pre_roll_ms: int = key(300, "audio kept from before speech is detected", ge=0, le=2000)
     hangover_ms: int = key(

@@ -14,6 +14,7 @@ from edgevox.dialogue.earcons import Earcons
 from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
+from edgevox.dialogue.speculative import IdleWorkers
 from edgevox.dialogue.speech_output import Synthesizer
 from edgevox.dialogue.transcriber import SpeakerTranscriber, Transcriber, WakePhrase, WakePhraseFilter
 
@@ -25,6 +26,7 @@ __all__ = [
     "BuiltinCommands",
     "ConfirmationDialog",
     "Earcons",
+    "IdleWorkers",
     "Loudspeaker",
     "Pipeline",
     "ReplyLanguages",

@@ -116,6 +116,7 @@ class VoiceLoop:
         self._update_hangover()
         match self._endpointer.feed(block):
             case segments.SpeechStarted():
+                self.pipeline.note_speech()
                 self._publish_speech(SpeechStarted())
             case segments.PossibleEnd(audio=audio):
                 self._begin_speculation(audio)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.agents.conversation import mark_truncated
@@ -23,7 +24,7 @@ from edgevox.dialogue.alarm_state import AlarmState
 from edgevox.dialogue.builtin_commands import BuiltinCommands, command_language, parse_builtin_command
 from edgevox.dialogue.confirm import ConfirmationDialog
 from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
-from edgevox.dialogue.speculative import IdleWorker, SpeculativeReply, SpeculativeTranscript
+from edgevox.dialogue.speculative import IdleWorker, IdleWorkers, SpeculativeReply, SpeculativeTranscript
 from edgevox.dialogue.speech_output import SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber
 
@@ -58,6 +59,7 @@ class Pipeline:
         ask_below: float = 0.0,
         speakers: SpeakerRecognizer | None = None,
         caller: Caller = LOCAL,
+        idle_workers: IdleWorkers | None = None,
     ) -> None:
         self.last_speaker = ""
         """The speaker of the last voice turn, "" if unknown."""
@@ -78,7 +80,9 @@ class Pipeline:
             voice.rate = words.rate
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
-        self._idle_worker = IdleWorker(agent.warm_prefix if warms_prefix else None)
+        self._idle_worker = IdleWorker(
+            agent.warm_prefix if warms_prefix else None, partial(agent.warm_prefix, again=True), idle_workers
+        )
         self._one_at_a_time = asyncio.Lock()
         self._turn: Turn | None = None
         self._opened_s = -math.inf
@@ -108,6 +112,10 @@ class Pipeline:
         """Remember `text` as the last spoken reply, for "repeat that"."""
         if self._words is not None:
             self._words.last_reply, self._words.last_language = text, language
+
+    def note_speech(self) -> None:
+        """Speech has begun: prepare the turn that may follow, before those of other rooms."""
+        self._idle_worker.attend()
 
     def start_idle_work(self) -> None:
         """Prepare the next turn in the background."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
+from typing import TypeAlias
 
 from edgevox.agents import AgentResult
 from edgevox.core.errors import EdgevoxError
@@ -126,22 +127,89 @@ class SpeculativeSpeech:
 
 # The prompt changes between turns, with the home's state and the age of the conversation.
 _REPEAT_S = 5.0
+# How long the work of other rooms waits for one that is spoken to; a longer reply is being spoken, and needs no engine.
+_ATTENDED_S = 15.0
+
+Work: TypeAlias = Callable[[CancelFlag], Awaitable[None]]
+
+
+class IdleWorkers:
+    """The idle work of pipelines on the same engines: while one is spoken to or replies, that of the others waits."""
+
+    def __init__(self) -> None:
+        self._workers: set[IdleWorker] = set()
+        self._running: dict[CancelFlag, IdleWorker] = {}
+        self._attended_s: dict[IdleWorker, float] = {}
+
+    def add(self, worker: IdleWorker) -> None:
+        self._workers.add(worker)
+
+    def remove(self, worker: IdleWorker) -> None:
+        self._workers.discard(worker)
+        self.release(worker)
+
+    def attend(self, worker: IdleWorker) -> None:
+        """Cancel the work of the others, until `release`."""
+        self._attended_s[worker] = time.monotonic()
+        for cancel, other in tuple(self._running.items()):
+            if other not in self._attended_s:
+                cancel.set()
+
+    def release(self, worker: IdleWorker) -> None:
+        self._attended_s.pop(worker, None)
+
+    def is_alone(self, worker: IdleWorker) -> bool:
+        return self._workers <= {worker}
+
+    def may_work(self, worker: IdleWorker) -> bool:
+        since_s = time.monotonic() - _ATTENDED_S
+        return worker in self._attended_s or all(at_s < since_s for at_s in self._attended_s.values())
+
+    @contextmanager
+    def running(self, worker: IdleWorker, cancel: CancelFlag) -> Iterator[CancelFlag]:
+        """A flag for the work of `worker`, which `cancel` sets too."""
+        paused = CancelFlag()
+        cancel.add_listener(paused.set)
+        self._running[paused] = worker
+        try:
+            yield paused
+        finally:
+            del self._running[paused]
+            cancel.remove_listener(paused.set)
 
 
 class IdleWorker:
-    """Runs `work`, if any, in the background from `begin` to `end`: at once, then every few seconds."""
+    """Runs `work`, if any, in the background from `begin` to `end`: at once, then every few seconds.
 
-    def __init__(self, work: Callable[[CancelFlag], Awaitable[None]] | None, *, repeat_s: float = _REPEAT_S) -> None:
+    With `others` on the same engines, `work_again` runs when the room is spoken to: the engine may have dropped what
+    was prepared for it.
+    """
+
+    def __init__(
+        self,
+        work: Work | None,
+        work_again: Work | None = None,
+        others: IdleWorkers | None = None,
+        *,
+        repeat_s: float = _REPEAT_S,
+    ) -> None:
         self._work = work
+        self._work_again = work_again or work
+        self._others = others or IdleWorkers()
         self._repeat_s = repeat_s
         self._cancel = CancelFlag()
+        self._woken = asyncio.Event()
+        self._is_spoken_to = False
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """Start the work. Needs a running loop."""
-        self.end()
+        self._cancel.set()
+        self._others.release(self)
         if self._work is not None:
+            self._others.add(self)
             self._cancel = CancelFlag()
+            self._is_spoken_to = False
             self._task = asyncio.create_task(self._run(self._work, self._cancel))
 
     async def run_once(self) -> None:
@@ -149,23 +217,35 @@ class IdleWorker:
         if self._work is not None:
             await self._work(CancelFlag())
 
+    def attend(self) -> None:
+        """The room is spoken to: prepare its turn now, and nothing for others."""
+        if not self._others.is_alone(self):
+            self._others.attend(self)
+            self._is_spoken_to = True
+            self._woken.set()
+
     def end(self) -> None:
-        """Cancel the work; the engine is free within milliseconds."""
+        """Cancel the work, also that of others; the engine is free within milliseconds."""
         self._cancel.set()
+        self._others.attend(self)
 
     async def close(self) -> None:
-        self.end()
+        self._cancel.set()
+        self._others.remove(self)
         if self._task is not None:
             await self._task
 
-    async def _run(self, work: Callable[[CancelFlag], Awaitable[None]], cancel: CancelFlag) -> None:
-        ended = asyncio.Event()
-        cancel.add_listener(ended.set)
+    async def _run(self, work: Work, cancel: CancelFlag) -> None:
+        cancel.add_listener(self._woken.set)
         try:
-            while not ended.is_set():
-                await work(cancel)
+            while not cancel.is_set():
+                self._woken.clear()
+                if self._others.may_work(self):
+                    is_again, self._is_spoken_to = self._is_spoken_to, False
+                    with self._others.running(self, cancel) as paused:
+                        await (self._work_again or work if is_again else work)(paused)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._repeat_s):
-                        await ended.wait()
+                        await self._woken.wait()
         except EdgevoxError:
             return  # the next turn reports the error

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import random
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -17,6 +20,8 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 from edgevox.server.websocket.protocol import VERSION, CloseCode
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_PORT = 8790
 _PATH = "/v1/voice"
@@ -38,6 +43,38 @@ _FATAL = {
     CloseCode.NOT_UNDERSTOOD: ("the server does not understand this satellite", "install the same version on both"),
     CloseCode.REPLACED: ("another satellite with this name has connected", "give each its own --name"),
 }
+
+
+class Backoff:
+    """Waits between attempts to connect: twice as long after each, and short again after one that lasted."""
+
+    def __init__(
+        self,
+        first_s: float,
+        longest_s: float,
+        *,
+        good_after_s: float,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._first_s = self._next_s = first_s
+        self._longest_s = longest_s
+        self._good_after_s = good_after_s
+        self._sleep = sleep
+        self._began_s = 0.0
+
+    def begin(self) -> None:
+        """An attempt begins."""
+        self._began_s = time.monotonic()
+
+    async def wait(self) -> None:
+        """It has failed, or its connection has ended."""
+        if time.monotonic() - self._began_s > self._good_after_s:
+            self._next_s = self._first_s
+        # With some spread: after a power cut all satellites of a home come back at once.
+        wait_s = self._next_s * random.uniform(0.8, 1.2)  # noqa: S311  (not for security)
+        self._next_s = min(2 * self._next_s, self._longest_s)
+        _log.info("next attempt in %.1f s", wait_s)
+        await self._sleep(wait_s)
 
 
 class ConnectionLost(Exception):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
-import time
 from collections.abc import Awaitable, Callable
 
 from edgevox.config.sections import WakeSettings
 from edgevox.core.errors import ConfigError, DeviceUnavailable
 from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import JsonObject
+from edgevox.satellites.connection import Backoff
 from edgevox.satellites.device import SatelliteLost
 from edgevox.satellites.store import DeviceEntry, DeviceFile
 from edgevox.satellites.wyoming import WyomingSatellite, connect, describe
@@ -21,9 +20,8 @@ from edgevox.server.engine_queues import EngineQueues
 _log = logging.getLogger(__name__)
 
 _LOOK_S = 2.0
-FIRST_RETRY_S = 1.0
-LONGEST_RETRY_S = 60.0
-# A connection that lasts as long was a good one: the next attempt is soon again.
+_FIRST_RETRY_S = 1.0
+_LONGEST_RETRY_S = 60.0
 _GOOD_AFTER_S = 30.0
 
 
@@ -76,19 +74,16 @@ class SatelliteConnector:
                 self._tasks[name] = asyncio.create_task(self._stay_connected(name, entry))
 
     async def _stay_connected(self, name: str, entry: DeviceEntry) -> None:
-        retry_s = FIRST_RETRY_S
+        backoff = Backoff(_FIRST_RETRY_S, _LONGEST_RETRY_S, good_after_s=_GOOD_AFTER_S, sleep=self._sleep)
         while True:
-            began_s = time.monotonic()
+            backoff.begin()
             try:
                 await self._serve(name, entry)
             except (SatelliteLost, ConfigError) as error:
                 if self._problems.get(name) != str(error):
                     _log.warning("satellite %s: %s", name, error)
                 self._problems[name] = str(error)
-            if time.monotonic() - began_s > _GOOD_AFTER_S:
-                retry_s = FIRST_RETRY_S
-            await self._sleep(retry_s * random.uniform(0.8, 1.2))  # noqa: S311  (not for security)
-            retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+            await backoff.wait()
 
     async def _serve(self, name: str, entry: DeviceEntry) -> None:
         if entry.kind == "wyoming":

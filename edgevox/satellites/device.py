@@ -23,12 +23,12 @@ from edgevox.core.events import AnswerHeard, Event, SpeechDropped, TranscriptRea
 from edgevox.core.turn import CancelFlag, cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, to_pcm16
 from edgevox.dialogue import VoiceLoop
-from edgevox.satellites.hub import SatelliteKind, SatelliteLink, Wake
+from edgevox.satellites.hub import SatelliteLink, Wake
+from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant, VoiceSession
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.websocket.audio import WebSocketAudioSource
 from edgevox.server.websocket.protocol import SessionObserver
-from edgevox.tools.policy import Caller
 
 # The level of the first blocks after the wake word stands for how well it was heard.
 _JUDGED_BLOCKS = 200 // BLOCK_MS
@@ -44,14 +44,21 @@ class SatelliteLost(Exception):
     """There is no connection to a satellite; another attempt may succeed."""
 
 
-class RemoteLoudspeaker(Protocol):
-    """Sends one passage of PCM at `play_rate_hz` to a device."""
+class RemoteDevice(Protocol):
+    """A device of another protocol: gets one passage of PCM at `play_rate_hz`, and what becomes of its audio.
+
+    `handle_silence` is called when nothing was said after the wake word, `handle_refused` when another satellite
+    answers.
+    """
 
     play_rate_hz: int
 
     async def begin(self) -> None: ...
     async def send(self, pcm: bytes) -> None: ...
     async def end(self) -> None: ...
+    def handle_event(self, event: Event) -> None: ...
+    def handle_silence(self) -> None: ...
+    def handle_refused(self) -> None: ...
 
 
 class DeviceLoudspeaker:
@@ -60,7 +67,7 @@ class DeviceLoudspeaker:
     `play` raises DeviceUnavailable.
     """
 
-    def __init__(self, device: RemoteLoudspeaker) -> None:
+    def __init__(self, device: RemoteDevice) -> None:
         self._device = device
         self._is_played = asyncio.Event()
         self._tells_played = False
@@ -127,38 +134,24 @@ class DeviceLoudspeaker:
 
 
 class DeviceSession:
-    """Connects a device to the assistant: `hear` its audio after `called`; `on_event` gets the events of its turns.
-
-    `on_silence` is called when nothing was said after the wake word, `on_refused` when another satellite answers.
-    """
+    """Connects a device to the assistant: `hear` its audio after `called`."""
 
     def __init__(
-        self,
-        assistant: Assistant,
-        queues: EngineQueues,
-        loudspeaker: DeviceLoudspeaker,
-        *,
-        name: str,
-        kind: SatelliteKind,
-        caller: Caller,
-        on_event: Callable[[Event], None],
-        on_silence: Callable[[], None],
-        on_refused: Callable[[], None],
+        self, device: RemoteDevice, name: str, entry: DeviceEntry, assistant: Assistant, queues: EngineQueues
     ) -> None:
         factory = assistant.session_factory
         assert factory is not None, "a server with voice sessions"
         self._assistant = assistant
         self._factory = factory
         self._queues = queues
+        self._device = device
         self._name = name
-        self._kind: SatelliteKind = kind
-        self._on_event = on_event
-        self._on_silence = on_silence
-        self._on_refused = on_refused
+        self._kind = entry.kind
+        self.loudspeaker = DeviceLoudspeaker(device)
         self._observer = SessionObserver(lambda _frame: None, assistant.keep)
         self._source = WebSocketAudioSource(SAMPLE_RATE_HZ, longest_pause_s=factory.longest_pause_s)
         self._session = VoiceSession(
-            self._source, loudspeaker, caller, self._publish, duplex=lambda: "half", room=caller.room
+            self._source, self.loudspeaker, entry.caller(name), self._publish, duplex=lambda: "half", room=entry.room
         )
         self._link: SatelliteLink | None = None
         self._vad = VoiceActivityDetector()
@@ -213,7 +206,7 @@ class DeviceSession:
             self._silent_s += sound.duration_s
             if self._silent_s > COMMAND_WITHIN_S:
                 self.stop_listening()
-                self._on_silence()
+                self._device.handle_silence()
 
     def interrupt(self) -> None:
         """Stop the reply: the device was told to."""
@@ -247,11 +240,11 @@ class DeviceSession:
             self._is_listening = False
             self._source.clear()
             link.loop.drop_speech()
-            self._on_refused()
+            self._device.handle_refused()
 
     def _publish(self, event: Event) -> None:
         self._observer(event)
         self._queues.on_event(event)
         if isinstance(event, TranscriptReady | AnswerHeard):
             self._is_listening = False
-        self._on_event(event)
+        self._device.handle_event(event)

@@ -30,7 +30,7 @@ from edgevox.core import events
 from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ
 from edgevox.engines.wyoming import CHANNELS, WIDTH, PcmReader
-from edgevox.satellites.device import DeviceLoudspeaker, DeviceSession, SatelliteLost
+from edgevox.satellites.device import DeviceSession, SatelliteLost
 from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
@@ -169,18 +169,7 @@ class EspHomeSatellite:
 
     def __init__(self, name: str, entry: DeviceEntry, assistant: Assistant, queues: EngineQueues) -> None:
         self._entry = entry
-        self._loudspeaker = DeviceLoudspeaker(self)
-        self._session = DeviceSession(
-            assistant,
-            queues,
-            self._loudspeaker,
-            name=name,
-            kind="esphome",
-            caller=entry.caller(name),
-            on_event=self._on_event,
-            on_silence=lambda: self._fail("stt-no-text-recognized", "nothing was said"),
-            on_refused=self._end_run,
-        )
+        self._session = DeviceSession(self, name, entry, assistant, queues)
         self._client: APIClient | None = None
         self._features = VoiceAssistantFeature(0)
         self._own_host = self._device_host = ""
@@ -245,14 +234,20 @@ class EspHomeSatellite:
         self.hear(data)
 
     async def _handle_played(self, _finished: VoiceAssistantAnnounceFinished) -> None:
-        self._loudspeaker.note_played()
+        self._session.loudspeaker.note_played()
 
     def hear(self, pcm: bytes) -> None:
         self._session.hear(self._pcm.feed(AudioChunk(SAMPLE_RATE_HZ, WIDTH, CHANNELS, pcm)))
 
     # --- to the device
 
-    def _on_event(self, event: events.Event) -> None:
+    def handle_silence(self) -> None:
+        self._fail("stt-no-text-recognized", "nothing was said")
+
+    def handle_refused(self) -> None:
+        self._end_run()
+
+    def handle_event(self, event: events.Event) -> None:
         kinds = VoiceAssistantEventType
         match event:
             case events.SpeechStarted():
@@ -339,7 +334,7 @@ class EspHomeSatellite:
             await client.send_voice_assistant_announcement_await_response(url, _ANNOUNCED_WITHIN_S)
         except (APIConnectionError, TimeoutError) as error:
             _log.warning("the announcement was not played: %s", error)
-        self._loudspeaker.note_played()
+        self._session.loudspeaker.note_played()
 
     async def _close_stream(self) -> None:
         stream, self._stream = self._stream, None

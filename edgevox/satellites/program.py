@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
@@ -25,14 +24,13 @@ from edgevox.audio.wake_gate import WakeState, WakeWordSpotter
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import CancelFlag, background_task, cancel_tasks
 from edgevox.core.types import Audio, JsonObject, to_pcm16
-from edgevox.satellites.connection import Connection, ConnectionLost, ServerAddress
+from edgevox.satellites.connection import Backoff, Connection, ConnectionLost, ServerAddress
 from edgevox.satellites.playback import PassagePlayer
 
 _log = logging.getLogger(__name__)
 
-FIRST_RETRY_S = 0.5
-LONGEST_RETRY_S = 30.0
-# A connection that lasts as long was a good one: the next attempt is soon again.
+_FIRST_RETRY_S = 0.5
+_LONGEST_RETRY_S = 30.0
 _GOOD_AFTER_S = 10.0
 # Without a wake word, audio is sent from before the first voiced block until long after the last one.
 _PRE_ROLL = 500 // BLOCK_MS
@@ -136,13 +134,14 @@ class Satellite:
     # --- the connection
 
     async def _stay_connected(self) -> None:
-        retry_s, lost_s = FIRST_RETRY_S, 0.0
+        backoff = Backoff(_FIRST_RETRY_S, _LONGEST_RETRY_S, good_after_s=_GOOD_AFTER_S, sleep=self._sleep)
+        lost_s = 0.0
         self._tell("connecting", "")
         while True:
             problem = ""
-            began_s = time.monotonic()
+            backoff.begin()
             try:
-                away_s = began_s - lost_s if lost_s else 0.0
+                away_s = time.monotonic() - lost_s if lost_s else 0.0
                 async with self._options.address.connected(
                     {
                         "token": self._options.token,
@@ -158,13 +157,9 @@ class Satellite:
             except ConnectionLost as error:
                 problem = str(error)
             lost_s = lost_s or time.monotonic()
-            if time.monotonic() - began_s > _GOOD_AFTER_S:
-                retry_s = FIRST_RETRY_S
-            _log.info("no connection: %s; next attempt in %.1f s", problem, retry_s)
+            _log.info("no connection: %s", problem)
             self._tell("connecting", problem)
-            # With some spread: after a power cut all satellites of a home come back at once.
-            await self._sleep(retry_s * random.uniform(0.8, 1.2))  # noqa: S311  (not for security)
-            retry_s = min(2 * retry_s, LONGEST_RETRY_S)
+            await backoff.wait()
 
     async def _converse(self, connection: Connection) -> None:
         """Raises ConnectionLost at its end."""

@@ -41,7 +41,7 @@ from edgevox.engines.wyoming import (
     read_event,
     write_event,
 )
-from edgevox.satellites.device import DeviceLoudspeaker, DeviceSession, SatelliteLost
+from edgevox.satellites.device import DeviceSession, SatelliteLost
 from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
@@ -111,21 +111,9 @@ class WyomingSatellite:
     def __init__(
         self, name: str, entry: DeviceEntry, assistant: Assistant, queues: EngineQueues, wake: WakeSettings
     ) -> None:
-        self._name = name
         self._entry = entry
         self._wake = wake
-        self._loudspeaker = DeviceLoudspeaker(self)
-        self._session = DeviceSession(
-            assistant,
-            queues,
-            self._loudspeaker,
-            name=name,
-            kind="wyoming",
-            caller=entry.caller(name),
-            on_event=self._on_event,
-            on_silence=lambda: self._reply(Error("nothing was said", "stt-no-text-recognized")),
-            on_refused=lambda: self._reply(Transcript("")),
-        )
+        self._session = DeviceSession(self, name, entry, assistant, queues)
         self._pcm = PcmReader()
         self._server_wake: ServerWakeWord | None = None
         """Where the satellite leaves the wake word to the server."""
@@ -184,7 +172,7 @@ class WyomingSatellite:
         elif Pong.is_type(event.type):
             self._has_pong.set()
         elif Played.is_type(event.type):
-            self._loudspeaker.note_played()
+            self._session.loudspeaker.note_played()
         elif AudioStop.is_type(event.type):
             self._session.stop_listening()
 
@@ -204,7 +192,13 @@ class WyomingSatellite:
 
     # --- the reply
 
-    def _on_event(self, event: events.Event) -> None:
+    def handle_silence(self) -> None:
+        self._reply(Error("nothing was said", "stt-no-text-recognized"))
+
+    def handle_refused(self) -> None:
+        self._reply(Transcript(""))
+
+    def handle_event(self, event: events.Event) -> None:
         match event:
             case events.SpeechStarted():
                 self._reply(VoiceStarted())

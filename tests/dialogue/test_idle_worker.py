@@ -10,7 +10,7 @@ from edgevox.config import MemorySettings
 from edgevox.core.errors import EngineFailed
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.dialogue import Pipeline
-from edgevox.dialogue.speculative import IdleWorker
+from edgevox.dialogue.speculative import IdleWorker, IdleWorkers
 from edgevox.testing import ScriptedModel
 
 
@@ -59,6 +59,46 @@ async def test_an_engine_failure_ends_idle_work_silently() -> None:
     worker.begin()
     await asyncio.sleep(0)
     await soon(worker)
+
+
+async def test_the_work_of_other_rooms_waits_for_the_room_that_is_spoken_to() -> None:
+    rooms = IdleWorkers()
+    runs: list[str] = []
+    going_on = asyncio.Event()
+
+    async def work_in_kitchen(cancel: CancelFlag) -> None:
+        runs.append("kitchen")
+        stopped = asyncio.Event()
+        cancel.add_listener(stopped.set)
+        await stopped.wait()
+        runs.append("kitchen stops")
+
+    async def work_in_bedroom(_cancel: CancelFlag) -> None:
+        runs.append("bedroom")
+
+    async def prepare_bedroom(_cancel: CancelFlag) -> None:
+        runs.append("bedroom again")
+        going_on.set()
+
+    kitchen = IdleWorker(work_in_kitchen, others=rooms, repeat_s=0.0)
+    bedroom = IdleWorker(work_in_bedroom, prepare_bedroom, rooms, repeat_s=60.0)
+    bedroom.begin()
+    kitchen.begin()
+    await asyncio.sleep(0)
+    bedroom.attend()
+    async with asyncio.timeout(5):
+        await going_on.wait()
+    bedroom.end()
+    for _ in range(50):  # rounds of the kitchen, which does nothing
+        await asyncio.sleep(0)
+    assert runs[:2] == ["bedroom", "kitchen"]
+    assert sorted(runs[2:]) == ["bedroom again", "kitchen stops"]
+    bedroom.begin()
+    async with asyncio.timeout(5):
+        while runs.count("kitchen") < 2:  # noqa: ASYNC110  (nothing reports it)
+            await asyncio.sleep(0)
+    await soon(bedroom)
+    await soon(kitchen)
 
 
 async def test_between_turns_the_prompt_is_prepared_and_notes_are_taken() -> None:

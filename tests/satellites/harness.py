@@ -95,7 +95,7 @@ class Device:
 
     def command(self, *, after_call: bool = True) -> None:
         """Call it, and speak; the recogniser of the lobby knows what is said."""
-        parts = [voiced(0.8, SAMPLE_RATE_HZ), silent(2.0, SAMPLE_RATE_HZ)]
+        parts = [voiced(0.8, SAMPLE_RATE_HZ), silent(1.5, SAMPLE_RATE_HZ)]
         self.sound.say(np.concatenate([call(), *parts] if after_call else parts))
 
     async def connected(self) -> None:

@@ -2,14 +2,17 @@
 
 Four satellites speak with the real server, whose engines are scripted, through a proxy that delays one chunk in twenty
 as a lost packet does, and that cuts a connection or leaves it half open every `--cut-every` seconds. At the end every
-turn that began must be among the records, every satellite must be connected, and nothing may have grown.
+turn that began must be among the records, every command must have had a turn or a reason, every satellite must be
+connected, and nothing may have grown: memory is judged as in `tests.soak`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
+import os
 import random
 import sys
 import tempfile
@@ -23,8 +26,11 @@ from typing import Any
 from edgevox.core.events import Event, TurnEnded, TurnStarted
 from edgevox.core.files import Folders
 from edgevox.core.turn import background_task, cancel_tasks
+from edgevox.core.types import JsonObject
+from edgevox.satellites.hub import SatelliteLink, Wake
 from tests.satellites.harness import Device, satellite
 from tests.server.websocket.harness import Lobby, RestingModel, lobby, until
+from tests.soak.processes import SETTLED_AFTER_S, ProcessSample, judge_lives, sample_family
 
 LOSS = 0.05
 _RETRANSMIT_S = (0.05, 0.4)
@@ -32,6 +38,10 @@ _CHUNK_BYTES = 4_096
 _FORGOTTEN_S = 17.0
 # A half-open connection is noticed after 15 s; on a busy machine it takes longer.
 _SETTLES = 4
+_SAMPLE_S = 30.0
+_COMMAND_S = 3.0
+# Commands that reach no turn because of one disturbance: those of 15 s to a satellite that is half open.
+_UNHEARD = 8
 
 
 class LossyProxy:
@@ -41,6 +51,7 @@ class LossyProxy:
         self._port = port
         self._chance = chance
         self._lines: dict[asyncio.Task[None], asyncio.Event] = {}
+        """The connections, and whether anything passes there."""
         self.cuts = self.stalls = 0
 
     @asynccontextmanager
@@ -51,10 +62,11 @@ class LossyProxy:
             await cancel_tasks(*self._lines)
 
     def disturb(self) -> None:
-        """Cut a connection, or leave it half open: nothing passes, and nobody is told."""
-        if not self._lines:
+        """Cut a connection that passes, or leave it half open: nothing passes, and nothing is reported."""
+        lines = [line for line, passes in self._lines.items() if passes.is_set()]
+        if not lines:
             return
-        line = self._chance.choice(list(self._lines))
+        line = self._chance.choice(lines)
         if self._chance.random() < 0.5:
             self.cuts += 1
             line.cancel()
@@ -101,27 +113,39 @@ class LossyProxy:
 
 @dataclass
 class SoakResult:
-    """What happened; `began` and `ended` are turns, and the growth is from the first minute to the end."""
+    """What happened; `began` and `ended` are turns. `refused` commands were answered by another satellite."""
 
     seconds: float
     commands: int = 0
+    refused: int = 0
     cuts: int = 0
     stalls: int = 0
     began: int = 0
     ended: int = 0
     recorded: int = 0
-    outcomes: dict[str, int] | None = None
+    outcomes: dict[str, int] = field(default_factory=dict)
     connected: int = 0
     settled_s: float = 0.0
     left: list[str] = field(default_factory=list)
     tasks_grown: int = 0
     descriptors_grown: int = 0
+    memory: list[JsonObject] = field(default_factory=list)
+    """The trend of the process, if it ran for long enough."""
+
+    @property
+    def unheard(self) -> int:
+        """Commands to a satellite that was not connected, or half open, or whose connection broke."""
+        return self.commands - self.refused - self.began
 
     @property
     def is_good(self) -> bool:
         """Whether no turn was lost, all satellites are back, and nothing has grown."""
-        is_whole = self.began == self.ended == self.recorded > 0
-        return is_whole and self.connected == SATELLITES and self.tasks_grown <= 2 and self.descriptors_grown <= 2
+        is_whole = self.began == self.ended == self.recorded > 0 and self.unheard <= _UNHEARD * (
+            self.cuts + self.stalls
+        )
+        is_flat = all(life["is_flat"] for life in self.memory)
+        is_small = self.tasks_grown <= 2 and self.descriptors_grown <= 2
+        return is_whole and is_flat and is_small and self.connected == SATELLITES
 
 
 SATELLITES = 4
@@ -143,7 +167,12 @@ async def soak(folders: Folders, seconds: float, cut_every_s: float) -> SoakResu
         for device in devices:
             await device.connected()
         tasks, descriptors = len(asyncio.all_tasks()), _descriptors()
-        async with background_task(_speak(devices, chance, result)), background_task(_disturb(proxy, cut_every_s)):
+        samples: list[ProcessSample] = []
+        async with (
+            background_task(_speak(devices, chance, result)),
+            background_task(_disturb(proxy, cut_every_s)),
+            background_task(_sample(server, devices, result, samples)),
+        ):
             await asyncio.sleep(seconds)
         began_s = time.monotonic()
         for _ in range(_SETTLES):
@@ -154,9 +183,8 @@ async def soak(folders: Folders, seconds: float, cut_every_s: float) -> SoakResu
         with suppress(TimeoutError):
             await until(lambda: len(asyncio.all_tasks()) <= tasks + 2 and _descriptors() <= descriptors + 2)
         result.cuts, result.stalls = proxy.cuts, proxy.stalls
-        result.recorded = len(server.records)
-        names = [record.outcome for record in server.records]
-        result.outcomes = {name: names.count(name) for name in sorted(set(names))}
+        _count_records(server, result)
+        result.memory = judge_lives(samples, warm_up_s=SETTLED_AFTER_S, min_life_s=SETTLED_AFTER_S)
         result.connected = len(server.hub.links)
         result.tasks_grown, result.descriptors_grown = len(asyncio.all_tasks()) - tasks, _descriptors() - descriptors
     return result
@@ -179,12 +207,47 @@ def _count_turns(server: Lobby, result: SoakResult) -> None:
         return build(noted, *given, **more)
 
     server.lines.pipeline = counted  # type: ignore[method-assign]
+    decide = server.hub.wins
+
+    async def wins(link: SatelliteLink, wake: Wake) -> bool:
+        is_winner = await decide(link, wake)
+        result.refused += not is_winner
+        return is_winner
+
+    server.hub.wins = wins  # type: ignore[method-assign]
+
+
+def _count_records(server: Lobby, result: SoakResult) -> None:
+    result.recorded += len(server.records)
+    for record in server.records:
+        result.outcomes[record.outcome] = result.outcomes.get(record.outcome, 0) + 1
+    server.records.clear()
+
+
+async def _sample(server: Lobby, devices: list[Device], result: SoakResult, samples: list[ProcessSample]) -> None:
+    """Take the memory of this process, without what only the test keeps."""
+    began_s = time.monotonic()
+    while True:
+        await asyncio.sleep(_SAMPLE_S)
+        _count_records(server, result)
+        server.model.requests.clear()
+        for device in devices:
+            del device.told[:-2], device.sound.played_s[:]
+        gc.collect()
+        at_s = time.monotonic() - began_s
+        samples += [one for one in sample_family(os.getpid(), at_s) if one.role == "main"]
+        print(f"{at_s:.0f} s: {samples[-1].rss_mb} MB, {result.recorded} turns", file=sys.stderr, flush=True)
 
 
 async def _speak(devices: list[Device], chance: random.Random, result: SoakResult) -> None:
+    """Speak to a satellite whose last command is over: the server takes no more sound than is spoken."""
+    free_s = dict.fromkeys(range(len(devices)), 0.0)
     while True:
-        await asyncio.sleep(chance.uniform(0.3, 2.0))
-        chance.choice(devices).command()
+        await asyncio.sleep(chance.uniform(0.8, 2.0))
+        now_s = time.monotonic()
+        number = chance.choice([number for number, at_s in free_s.items() if at_s <= now_s])
+        free_s[number] = max(free_s[number], now_s) + _COMMAND_S
+        devices[number].command()
         result.commands += 1
 
 
@@ -207,7 +270,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folders = Folders(*(Path(scratch) / name for name in ("config", "state", "models", "run")))
         result = asyncio.run(soak(folders, 60 * args.minutes, args.cut_every))
-    report = json.dumps(asdict(result), indent=2)
+    report = json.dumps({"is_good": result.is_good, "unheard": result.unheard, **asdict(result)}, indent=2)
     print(report)
     if args.json:
         args.json.write_text(report + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`edgevox satellites` and the errors of `edgevox satellite`, as commands."""
+"""`edgevox satellites` and the errors of `edgevox satellite`, as a user types them."""
 
 from __future__ import annotations
 
@@ -6,45 +6,51 @@ import json
 import stat
 from pathlib import Path
 
-from tests.cli.command import edgevox, environment
+import pytest
+
+from edgevox.cli.main import main
 
 
-def test_a_device_is_added_listed_and_removed(tmp_path: Path) -> None:
-    env = environment(tmp_path, EDGEVOX_SERVER__PORT="1")
-    added = edgevox("satellites", "add", "shelf", "--uri", "tcp://127.0.0.1:1", "--room", "Bedroom", env=env)
-    assert added.returncode == 0, added.stderr
-    assert stat.S_IMODE((tmp_path / "config" / "satellites.toml").stat().st_mode) == 0o600
-    listed = edgevox("satellites", "list", "--json", env=env)
-    [entry] = json.loads(listed.stdout)
-    assert (entry["name"], entry["room"], entry["kind"], entry["is_connected"]) == (
-        "shelf",
-        "Bedroom",
-        "wyoming",
-        False,
-    )
-    wrong = edgevox("satellites", "add", "other", "--esphome", "voice.lan:port", env=env)
-    assert (wrong.returncode, "port is no port" in wrong.stderr) == (2, True)
-    tried = edgevox("satellites", "test", "shelf", env=env)
-    assert tried.returncode != 0
-    assert "cannot be reached" in tried.stderr
-    assert edgevox("satellites", "remove", "shelf", env=env).returncode == 0
-    assert json.loads(edgevox("satellites", "list", "--json", env=env).stdout) == []
+@pytest.fixture(autouse=True)
+def devices_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("EDGEVOX_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("EDGEVOX_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("EDGEVOX_SERVER__PORT", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("EDGEVOX_TOKEN", raising=False)
+    return tmp_path / "config" / "satellites.toml"
 
 
-def test_the_network_is_asked_only_after_a_yes(tmp_path: Path) -> None:
-    refused = edgevox("satellites", "discover", env=environment(tmp_path))
-    assert refused.returncode == 2
-    assert "--yes" in refused.stderr
+def test_a_device_is_added_listed_and_removed(devices_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["satellites", "add", "shelf", "--uri", "tcp://127.0.0.1:1", "--room", "Bedroom"]) == 0
+    assert stat.S_IMODE(devices_file.stat().st_mode) == 0o600
+    assert main(["satellites", "list", "--json"]) == 0
+    [entry] = json.loads(capsys.readouterr().out)
+    facts = {"name": "shelf", "room": "Bedroom", "kind": "wyoming", "is_connected": False}
+    assert facts.items() <= entry.items()
+    assert main(["satellites", "add", "other", "--esphome", "voice.lan:port"]) == 2
+    assert "port is no port" in capsys.readouterr().err
+    assert main(["satellites", "test", "shelf"]) != 0
+    assert "cannot be reached" in capsys.readouterr().err
+    assert main(["satellites", "remove", "shelf"]) == 0
+    assert "shelf" not in devices_file.read_text()
 
 
-def test_a_missing_token_a_wrong_address_and_a_missing_microphone_are_said(tmp_path: Path) -> None:
-    env = environment(tmp_path)
-    without_token = edgevox("satellite", "--server", "house.lan", env=env)
-    assert (without_token.returncode, "needs a token" in without_token.stderr) == (2, True)
-    wrong_address = edgevox("satellite", "--server", "ftp://house.lan", "--token", "some", env=env)
-    assert (wrong_address.returncode, "no address of a server" in wrong_address.stderr) == (2, True)
-    without_microphone = edgevox(
-        "satellite", "--server", "house.lan", "--token", "some", "--mic", "no such microphone", env=env
-    )
-    assert without_microphone.returncode == 4
-    assert "microphone" in without_microphone.stderr
+def test_the_network_is_asked_only_after_a_yes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    assert main(["satellites", "discover"]) == 2
+    assert "--yes" in capsys.readouterr().err
+
+
+def test_a_missing_token_a_wrong_address_and_a_missing_microphone_are_reported(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["satellite", "--server", "house.lan"]
+    assert main(words) == 2
+    assert "needs a token" in capsys.readouterr().err
+    assert main(["satellite", "--server", "ftp://house.lan", "--token", "some"]) == 2
+    assert "no address of a server" in capsys.readouterr().err
+    assert main([*words, "--token", "some", "--mic", "no such microphone"]) == 4
+    assert "microphone" in capsys.readouterr().err

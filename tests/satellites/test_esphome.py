@@ -19,7 +19,7 @@ from tests.satellites.test_wyoming import connector
 from tests.server.websocket.harness import lobby, until
 
 KEY = bytes(range(32))
-SPEECH = to_pcm16(np.concatenate((voiced(0.8, 16_000), silent(3.0, 16_000))))
+SPEECH = to_pcm16(np.concatenate((voiced(0.8, 16_000), silent(1.5, 16_000))))
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
 
@@ -51,24 +51,9 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
         assert len(device().played) > before
 
 
-async def test_a_device_with_a_plain_speaker_gets_pcm(folders: Folders) -> None:
+async def test_a_plain_speaker_gets_pcm_and_comes_back_when_it_was_unplugged_in_a_turn(folders: Folders) -> None:
     async with (
         esphome_device(SPEAKER) as (address, device),
-        lobby(folders, ["Yes."], has_tools=False) as server,
-        connector(server, folders) as file,
-    ):
-        file.add("atom", DeviceEntry(esphome=address))
-        await until(lambda: server.hub.find("atom") is not None and device().is_subscribed)
-        device().wake()
-        device().speak(SPEECH)
-        await until(lambda: "RUN_END" in device().kinds())
-        assert {"TTS_STREAM_START", "TTS_STREAM_END"} <= set(device().kinds())
-        assert len(device().played) > 1_000
-
-
-async def test_a_device_that_is_unplugged_in_the_middle_of_a_turn_comes_back(folders: Folders) -> None:
-    async with (
-        esphome_device() as (address, device),
         lobby(folders, ["Yes.", "Yes."], has_tools=False) as server,
         connector(server, folders) as file,
     ):
@@ -85,6 +70,8 @@ async def test_a_device_that_is_unplugged_in_the_middle_of_a_turn_comes_back(fol
         device().speak(SPEECH)
         await until(lambda: len(server.records) == 2)
         assert server.records[1].outcome == "answered"
+        assert {"TTS_STREAM_START", "TTS_STREAM_END"} <= set(device().kinds())
+        assert len(device().played) > 1_000
 
 
 async def test_what_is_no_voice_assistant_is_said(folders: Folders) -> None:

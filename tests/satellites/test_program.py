@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from contextlib import AsyncExitStack
 
 import pytest
@@ -12,20 +11,24 @@ from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
 from edgevox.satellites.connection import ServerAddress
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import BOUND_S, OWNER, TALKER, lobby, until
+from tests.server.websocket.harness import BOUND_S, TALKER, lobby, until
 
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
 
-async def test_a_command_after_the_wake_word_means_the_room_of_the_satellite(folders: Folders) -> None:
+async def test_only_a_command_after_the_wake_word_is_sent_and_it_means_the_room_of_the_satellite(
+    folders: Folders,
+) -> None:
     async with (
         lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
         satellite(server.url, room="Bedroom") as device,
     ):
         await device.connected()
         before = {one.id: one.state for one in server.toolbox.home.house().entities} if server.toolbox else {}
+        device.command(after_call=False)
         device.command()
         await until(lambda: [one.outcome for one in server.records] == ["answered"])
+        assert len(server.model.requests) == 1
         assert server.toolbox is not None
         house = server.toolbox.home.house()
         changed = {one.id for one in house.entities if one.state != before[one.id]}
@@ -34,16 +37,6 @@ async def test_a_command_after_the_wake_word_means_the_room_of_the_satellite(fol
         assert {one.area for one in house.entities if one.id in changed} == {bedroom}
         await until(lambda: bool(device.sound.played_s))
         assert device.sound.played_s[-1] > 0
-
-
-async def test_nothing_is_sent_before_the_wake_word(folders: Folders) -> None:
-    async with lobby(folders, ["Yes."], has_tools=False) as server, satellite(server.url) as device:
-        await device.connected()
-        device.command(after_call=False)
-        device.command()
-        await until(lambda: len(server.records) == 1)
-        assert device.doing in ("busy", "listening", "asleep")
-        assert len(server.model.requests) == 1
 
 
 async def test_it_comes_back_after_the_server_was_away_and_says_so(
@@ -56,7 +49,7 @@ async def test_it_comes_back_after_the_server_was_away_and_says_so(
             device = await running.enter_async_context(satellite(server.url))
             await device.connected()
             assert device.sound.played_s == []
-        await until(lambda: device.doing == "connecting")
+        await until(lambda: any("cannot be reached" in detail for _, detail in device.told))
         port = int(server.url.rpartition(":")[2])
         await running.enter_async_context(lobby(folders, has_tools=False, port=port))
         await device.connected()
@@ -66,8 +59,11 @@ async def test_it_comes_back_after_the_server_was_away_and_says_so(
 async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again(folders: Folders) -> None:
     async with lobby(folders, ["Yes."], has_tools=False) as server:
         hub = server.hub
-        async with satellite(server.url) as device:
+        async with satellite(server.url, room="Kitchen") as device:
             await device.connected()
+            [entry] = hub.report()
+            assert (entry["name"], entry["room"], entry["kind"]) == ("shelf", "Kitchen", "edgevox")
+            assert (entry["is_connected"], entry["is_muted"]) == (True, False)
             hub.mute("shelf", is_muted=True)
             await until(lambda: device.sound.is_muted and device.doing == "muted")
         await until(lambda: hub.find("shelf") is None)
@@ -79,23 +75,13 @@ async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again
             await until(lambda: len(server.records) == 1)
 
 
-@pytest.mark.parametrize(
-    ("token", "says"), [("unknown-token-for-tests", "does not know the token"), (TALKER, "lacks the scope voice")]
-)
-async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders, token: str, says: str) -> None:
+async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders) -> None:
+    refusals = {"unknown-token-for-tests": "does not know the token", TALKER: "lacks the scope voice"}
     async with lobby(folders, has_tools=False) as server:
-        with pytest.raises(ConfigError, match=says):
-            async with asyncio.timeout(BOUND_S), satellite(server.url, token=token) as device:
-                await device.is_over.wait()
-
-
-async def test_a_server_that_is_not_there_is_tried_again(folders: Folders) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    async with satellite(f"http://127.0.0.1:{port}", token=OWNER) as device:
-        await until(lambda: any("cannot be reached" in detail for _, detail in device.told))
-        async with lobby(folders, has_tools=False, port=port):
-            await device.connected()
+        for token, sentence in refusals.items():
+            with pytest.raises(ConfigError, match=sentence):
+                async with asyncio.timeout(BOUND_S), satellite(server.url, token=token) as device:
+                    await device.is_over.wait()
 
 
 @pytest.mark.parametrize(

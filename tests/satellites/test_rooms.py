@@ -8,8 +8,6 @@ from contextlib import AsyncExitStack
 from types import SimpleNamespace
 from typing import cast
 
-import pytest
-
 from edgevox.core.events import DueAlarm
 from edgevox.core.files import Folders
 from edgevox.core.turn import background_task
@@ -35,15 +33,15 @@ async def wakes(hub: SatelliteHub, *heard: tuple[SatelliteLink, Wake, float]) ->
 
 
 async def test_the_satellite_that_hears_best_answers_and_the_other_stays_silent() -> None:
-    hub, near, far = SatelliteHub(), link("near"), link("far")
+    hub, near, far = SatelliteHub(window_s=0.1), link("near"), link("far")
     with hub.connected(near), hub.connected(far), hub.connected(link("third")):
-        assert await wakes(hub, (far, Wake(0.95, 12.0), 0.0), (near, Wake(0.99, 30.0), 0.1)) == [False, True]
+        assert await wakes(hub, (far, Wake(0.95, 12.0), 0.0), (near, Wake(0.99, 30.0), 0.0)) == [False, True]
 
 
 async def test_a_report_that_comes_late_does_not_answer_too() -> None:
-    hub, near, far = SatelliteHub(window_s=0.05), link("near"), link("far")
+    hub, near, far = SatelliteHub(window_s=0.0), link("near"), link("far")
     with hub.connected(near), hub.connected(far):
-        assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 30.0), 0.15)) == [True, False]
+        assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 30.0), 0.05)) == [True, False]
 
 
 async def test_a_single_satellite_answers_without_waiting() -> None:
@@ -136,12 +134,3 @@ async def test_the_satellites_of_a_room_share_its_history(folders: Folders) -> N
         asked = server.model.requests
         said = [[message.content for message in one.messages if message.role == "assistant"] for one in asked]
         assert said == [[], [], ["Yes."]]
-
-
-@pytest.mark.parametrize("room", ["Kitchen", ""])
-async def test_the_list_shows_rooms_and_mutes(folders: Folders, room: str) -> None:
-    async with lobby(folders, has_tools=False) as server, satellite(server.url, "shelf", room=room) as shelf:
-        await shelf.connected()
-        [entry] = server.hub.report()
-        assert (entry["name"], entry["room"], entry["kind"], entry["is_connected"]) == ("shelf", room, "edgevox", True)
-        assert entry["is_muted"] is False

@@ -20,6 +20,7 @@ from edgevox.audio.files import read_audio
 from edgevox.core.files import Folders
 from edgevox.server.http.tokens import Tokens, add_token, token_file
 from edgevox.testing import NullSinks
+from tests.audio.test_stream_ducking import FULL, LOWERED, music
 from tests.cli.command import BOUND_S, home_environment
 from tests.cli.test_voice import Lines
 
@@ -40,7 +41,7 @@ def program(env: dict[str, str], *words: str) -> Iterator[Lines]:
 
 
 @pytest.mark.long
-def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there(
+def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there_while_other_sound_is_quieter(
     tmp_path: Path, write_speech: Callable[[str, Path], None], smollm2_path: Path, whisper_base_dir: Path
 ) -> None:
     env = home_environment(tmp_path)
@@ -50,8 +51,14 @@ def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there(
     write_speech("Turn on the light.", tmp_path / "light.wav")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    with NullSinks() as room:
-        device = os.environ | env | room.environment | {"EDGEVOX_TOKEN": token}
+    volumes: set[int] = set()
+
+    def is_answered() -> bool:
+        volumes.add(volume())
+        return bool(_answered(tmp_path))
+
+    with NullSinks() as room, music(room) as volume:
+        device = os.environ | env | room.environment | {"EDGEVOX_TOKEN": token, "EDGEVOX_AUDIO__DUCK": "true"}
         words = ("--server", f"http://127.0.0.1:{port}", "--room", "Kitchen", "--name", "k", "--wake", "off")
         with program(device, "satellite", *words) as satellite:
             satellite.until(f"edgevox: ws://127.0.0.1:{port}/v1/voice cannot be reached", within_s=BOUND_S)
@@ -60,8 +67,10 @@ def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there(
                 satellite.until("listening", within_s=BOUND_S)
                 with room.record(tmp_path / "answer.wav"):
                     room.speak(tmp_path / "light.wav")
-                    _until(lambda: bool(_answered(tmp_path)))
+                    _until(is_answered)
             satellite.until("edgevox: the server closed the connection", within_s=BOUND_S)
+        assert volumes >= {FULL, LOWERED}
+        assert volume() == FULL
     turn = _answered(tmp_path)[0]
     assert "light" in turn["heard"].lower()
     assert any("Kitchen" in json.dumps(call) or "kitchen" in json.dumps(call) for call in turn["calls"])

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.duplex import resolve_devices
+from edgevox.audio.io.stream_ducking import StreamDucker
 from edgevox.audio.wake_word import WakeWordDetector
 from edgevox.cli.command import JSON, YES, Command, argument, one_of, setting
 from edgevox.cli.context import Context, folded, left, plain_table, run_until_done
@@ -74,8 +75,14 @@ async def _run_satellite(options: SatelliteOptions, detector: WakeWordDetector |
         "muted": "muted by the server",
     }
 
+    ducker = StreamDucker()
+    # Without a wake word it always listens.
+    ducked_while: tuple[Doing, ...] = ("listening", "busy") if detector else ("busy",)
+
     def on_change(doing: Doing, detail: str) -> None:
         context.note(f"edgevox: {detail}" if detail else lines[doing])
+        if context.settings.audio.duck:
+            ducker.duck(doing in ducked_while)
 
     def on_event(event: Event) -> None:
         if isinstance(event, SoundChanged) and not event.is_there:
@@ -84,8 +91,11 @@ async def _run_satellite(options: SatelliteOptions, detector: WakeWordDetector |
     find = partial(resolve_devices, context.settings.audio, speaks=True)
     if problem := find().microphone_problem:
         raise DeviceUnavailable(problem, hint="edgevox devices lists what is there")
-    async with AudioDeviceManager(find, on_event) as sound:
-        await Satellite(options, sound, detector, on_change).run()
+    try:
+        async with AudioDeviceManager(find, on_event) as sound:
+            await Satellite(options, sound, detector, on_change).run()
+    finally:
+        await ducker.close()
 
 
 SATELLITES = Command("satellites", "List the satellites in other rooms; add devices of other makers")

@@ -381,11 +381,11 @@ class RealtimeAgent:
         del finish_reason
         self._turns.cut(turn_id, spoken_prefix)
 
-    async def warm_prefix(self, cancel: CancelFlag) -> None:
+    async def warm_prefix(self, cancel: CancelFlag, *, again: bool = False) -> None:
         options = self._turns.default_options()
         if not options.runs_client_functions:
             self._instructions.text = self._items.instructions(options.instructions)
-            await self._own.warm_prefix(cancel)
+            await self._own.warm_prefix(cancel, again=again)
 
     def _begin(self, text: str, asked: Asked) -> tuple[Message, ...]:
         """Set the history of the assistant's own agent; returns the turn that it goes on with. Raises ModelError."""
