@@ -48,11 +48,12 @@ _TASKS = pattern(
 )
 _ASK = (
     pattern(
-        rf"^(?:is|are|was|were) (?:there )?(?:any |some )?(?P<item>.+?)(?: already| still)? (?:on|in) {_LIST}(?: already|"
-        r" yet)?$"
+        rf"^(?:is|are|was|were) (?:there )?(?:any |some )?(?P<item>.+?)(?: already| still)? (?:on|in) {_LIST}"
+        r"(?: already| yet)?$"
     ),
     pattern(
-        r"^(?:do|did|have|has) (?:i|we|you|he|she|they|anyone|anybody|someone) (?:already |ever )?(?:remember(?:ed)? to )?"
+        r"^(?:do|did|have|has) (?:i|we|you|he|she|they|anyone|anybody|someone) (?:already |ever )?"
+        r"(?:remember(?:ed)? to )?"
         r"(?:have|put|add(?:ed)?|write|written|get|got) (?:any |some )?(?P<item>.+?)(?: already)?(?: down)? "
         rf"(?:on|to|onto) {_LIST}(?: already| yet)?$"
     ),
