@@ -6,8 +6,11 @@ happened. A sentence is right if what it asks for has happened, nothing else has
 value. What needs a yes gets one. Rows with `held_out` were written after the first run and the corrections that it led
 to, before they were said for the first time.
 
-Rows with `slurp` have their words in the corpus SLURP (github.com/pswietojanski/slurp), which is not kept here: its
-`test.jsonl` and `devel.jsonl` are read from the folder that EDGEVOX_SLURP names; without it those rows are left out.
+Rows of strangers have their words in corpora that are not kept here; a row has its number there, and is left out where
+the folder of its corpus is not named:
+
+- `slurp`: SLURP (github.com/pswietojanski/slurp), `test.jsonl` and `devel.jsonl` in the folder of EDGEVOX_SLURP
+- `clinc`: CLINC150 (github.com/clinc/oos-eval), split and index in `data_full.json` in the folder of EDGEVOX_CLINC
 """
 
 from __future__ import annotations
@@ -46,7 +49,8 @@ class Row:
     """One sentence, the facts before it, and the facts that it is to bring about: one of several outcomes."""
 
     said: str
-    is_strangers: bool
+    source: str
+    """the corpus and the number of a stranger's sentence"""
     before: Mapping[str, Facts]
     outcomes: tuple[Mapping[str, Facts], ...]
     reply: tuple[str, ...]
@@ -56,7 +60,7 @@ class Row:
 @dataclass
 class Result:
     said: str
-    is_strangers: bool
+    source: str
     is_held_out: bool
     reply: str = ""
     is_right: bool = False
@@ -64,23 +68,36 @@ class Result:
     seconds: float = 0.0
 
 
-def read_rows(slurp: Path | None) -> list[Row]:
-    """The sentences; those of the corpus only where it is given."""
-    words: dict[int, str] = {}
+def read_rows(slurp: Path | None, clinc: Path | None) -> list[Row]:
+    """The sentences; those of a corpus only where it is given."""
+    words: dict[str, str] = {}
     for name in ("test.jsonl", "devel.jsonl") if slurp else ():
         assert slurp is not None
         for line in (slurp / name).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            words[row["slurp_id"]] = row["sentence"]
+            words[f"SLURP {row['slurp_id']}"] = row["sentence"]
+    if clinc:
+        for split, pairs in json.loads((clinc / "data_full.json").read_text(encoding="utf-8")).items():
+            words |= {f"CLINC {split} {at}": sentence for at, (sentence, _intent) in enumerate(pairs)}
     rows = []
     for line in SENTENCES.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        said = row.get("say") or words.get(row["slurp"])
+        source = _source(row)
+        said = words.get(source) if source else row["say"]
         if said:
             outcomes = (row["want"], *row.get("or", ()))
             before, reply = row.get("before", {}), tuple(row.get("reply", ()))
-            rows.append(Row(said, "slurp" in row, before, outcomes, reply, row.get("held_out", False)))
+            rows.append(Row(said, source, before, outcomes, reply, row.get("held_out", False)))
     return rows
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    match row:
+        case {"slurp": number}:
+            return f"SLURP {number}"
+        case {"clinc": [split, at]}:
+            return f"CLINC {split} {at}"
+    return ""
 
 
 # --- Home Assistant
@@ -236,7 +253,7 @@ def has_answer(reply: str, wanted: tuple[str, ...]) -> bool:
 def judge(row: Row, server: Server, program: Program, house: House) -> Result:
     server.post("/api/services/simulated/reset", {"facts": row.before})
     before = observed(server, house)
-    result = Result(row.said, row.is_strangers, row.is_held_out)
+    result = Result(row.said, row.source, row.is_held_out)
     began_s = time.monotonic()
     result.reply = program.say(row.said)
     result.seconds = round(time.monotonic() - began_s, 2)
@@ -260,11 +277,13 @@ def judge(row: Row, server: Server, program: Program, house: House) -> Result:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--hass", type=Path, default=HASS, help="the program hass of the Home Assistant to use")
-    parser.add_argument("--only", default="", metavar="WORDS", help="sentences with these words alone")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="sentences with these words, or of this corpus, alone"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures there")
     arguments = parser.parse_args()
-    slurp = os.environ.get("EDGEVOX_SLURP")
-    rows = [row for row in read_rows(Path(slurp) if slurp else None) if arguments.only in row.said]
+    corpora = [Path(folder) if (folder := os.environ.get(f"EDGEVOX_{name}")) else None for name in ("SLURP", "CLINC")]
+    rows = [row for row in read_rows(*corpora) if arguments.only in f"{row.said} {row.source}"]
     house = read_house()
     with (
         tempfile.TemporaryDirectory(prefix="house-") as name,
@@ -282,7 +301,7 @@ def main() -> int:
         finally:
             program.stop()
     right = sum(result.is_right for result in results)
-    theirs = [result for result in results if result.is_strangers]
+    theirs = [result for result in results if result.source]
     held_out = [result for result in results if result.is_held_out]
     figures = {
         "machine": describe(),
@@ -296,9 +315,7 @@ def main() -> int:
         "median_s": sorted(result.seconds for result in results)[len(results) // 2],
         # The words of the corpus are not kept.
         "wrong": [
-            {"said": "(SLURP)" if result.is_strangers else result.said, "why": result.wrong}
-            for result in results
-            if not result.is_right
+            {"said": result.source or result.said, "why": result.wrong} for result in results if not result.is_right
         ],
     }
     text = json.dumps(figures, indent=1)

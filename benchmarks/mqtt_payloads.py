@@ -6,6 +6,7 @@ Reads from FOLDER what others have published, none of which is kept here:
 - `*.test.ts`: Zigbee2MQTT's own tests (the objects after `payload =`)
 - `*.java`: openHAB's tests, with messages of Zigbee2MQTT, ESPHome and others in text blocks
 - `*.ino`: Tasmota's older discovery (xdrv_12_home_assistant.ino), whose parts are put together as its code does
+- `esphome/mqtt_*.cpp` and `esphome/mqtt_const.h`: ESPHome's, likewise (esphome_discovery.py)
 
 Each message is read alone. What is listed is sent every command that its kind of thing has, and gets states: none may
 fail. What is not listed is counted by the reason.
@@ -25,6 +26,7 @@ from typing import Any
 
 import yaml
 
+from benchmarks.esphome_discovery import read_components
 from benchmarks.hardware import describe
 from edgevox.home import Action, HomeError, Verb
 from edgevox.home.backends.mqtt.components import COMPONENTS
@@ -76,6 +78,8 @@ def read_messages(folder: Path, every: int = 1) -> Iterator[Message]:
             yield from _of_java(path, text)
         elif path.suffix == ".ino":
             yield from _of_tasmota(path.stem, text)
+        elif path.is_dir() and (path / "mqtt_const.h").exists():
+            yield from (Message("esphome", component, payload) for component, payload in read_components(path))
 
 
 def _of_lines(source: str, lines: list[str]) -> Iterator[Message]:

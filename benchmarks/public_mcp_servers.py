@@ -45,7 +45,9 @@ _PYPI = {
     "git": ("mcp-server-git",),
     "sqlite": ("mcp-server-sqlite", "mcp<2"),
     "calculator": ("mcp-server-calculator",),
+    "random": ("random-number-mcp",),
 }
+_OBSIDIAN = "obsidian-mcp"  # an npm package of another publisher
 _PAGES = {
     "/news": "The old lighthouse reopens on Sunday after two years of repairs.",
     "/menu": "Today: lentil soup, then pancakes with plums.",
@@ -59,11 +61,11 @@ _PAGES = {
 
 def install(folder: Path) -> None:
     """Install what is missing: npm packages and Python environments."""
-    for package in _NPM.values():
+    for package in (*_NPM.values(), _OBSIDIAN):
         if not _npm_program(folder, package).exists():
             there = folder / "npm" / package
             there.mkdir(parents=True, exist_ok=True)
-            name = f"@modelcontextprotocol/{package}"
+            name = package if package == _OBSIDIAN else f"@modelcontextprotocol/{package}"
             subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", there, name], check=True)
     for package, *needed in _PYPI.values():
         if not _python_program(folder, package).exists():
@@ -73,7 +75,8 @@ def install(folder: Path) -> None:
 
 
 def _npm_program(folder: Path, package: str) -> Path:
-    return folder / "npm" / package / "node_modules" / ".bin" / f"mcp-{package}"
+    program = package if package == _OBSIDIAN else f"mcp-{package}"
+    return folder / "npm" / package / "node_modules" / ".bin" / program
 
 
 def _python_program(folder: Path, package: str) -> Path:
@@ -87,8 +90,9 @@ def commands(folder: Path, world: World) -> dict[str, list[str]]:
         "sqlite": ["--db-path", str(world.database)],
         "git": ["--repository", str(world.repository)],
         "fetch": ["--ignore-robots-txt", "--allow-private-ips"],
+        "obsidian": [str(world.vault)],
     }
-    programs = {name: _npm_program(folder, package) for name, package in _NPM.items()}
+    programs = {name: _npm_program(folder, package) for name, package in {**_NPM, "obsidian": _OBSIDIAN}.items()}
     programs |= {name: _python_program(folder, package) for name, (package, *_) in _PYPI.items()}
     return {name: [str(path), *more.get(name, ())] for name, path in programs.items() if path.exists()}
 
@@ -98,7 +102,7 @@ def commands(folder: Path, world: World) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Notes, a repository, a database and web pages that the sentences are about."""
+    """Notes, a repository, a database, a vault and web pages that the sentences are about."""
 
     folder: Path
     port: int
@@ -115,7 +119,14 @@ class World:
     def database(self) -> Path:
         return self.folder / "library.db"
 
+    @property
+    def vault(self) -> Path:
+        return self.folder / "garden"
+
     def make(self) -> None:
+        (self.vault / ".obsidian").mkdir(parents=True)
+        (self.vault / ".obsidian" / "app.json").write_text("{}", encoding="utf-8")
+        (self.vault / "plants.md").write_text("basil and tomatoes\n", encoding="utf-8")
         (self.notes / "recipes").mkdir(parents=True)
         files = {
             "groceries.txt": "oat milk\nrye bread\n",
@@ -147,6 +158,13 @@ class World:
         done = subprocess.run(["git", "-C", self.repository, *who, *words], capture_output=True, text=True, check=True)
         return done.stdout
 
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        database = sqlite3.connect(self.database)
+        try:
+            return database.execute(query).fetchall()
+        finally:
+            database.close()
+
 
 class _Pages(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
@@ -161,11 +179,12 @@ class _Pages(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def made_world() -> Iterator[World]:
+def made_world(beside: Path) -> Iterator[World]:
+    """In a folder beside the servers: one of them refuses the system's temporary folder."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    folder = Path(tempfile.mkdtemp(prefix="mcp-"))
+    folder = Path(tempfile.mkdtemp(prefix="world-", dir=beside))
     try:
         world = World(folder, server.server_port)
         world.make()
@@ -206,13 +225,14 @@ class Asked:
     tools: tuple[str, ...]
     """Those that serve it; with "own" also the assistant's own"""
     is_useful: Check
-    is_held_out: bool = False
+    split: str = "seen"
+    """"development" and "held_out" rows were written before they were said for the first time"""
 
 
 def sentences() -> list[Asked]:
     """What people ask, of mcp_sentences.toml."""
     rows = tomllib.loads(_SENTENCES.read_text(encoding="utf-8"))["asked"]
-    return [Asked(row["say"], tuple(row["tools"]), _check(row), row.get("held_out", False)) for row in rows]
+    return [Asked(row["say"], tuple(row["tools"]), _check(row), row.get("split", "seen")) for row in rows]
 
 
 def _check(row: dict[str, Any]) -> Check:
@@ -251,6 +271,19 @@ EFFECTS: dict[str, Callable[[World], bool]] = {
     "stamps written": lambda world: "buy stamps" in _text(world.notes / "stamps.txt"),
     "memo written": lambda world: "remember the milk" in _text(world.notes / "memo.txt"),
     "garden branch": lambda world: "garden" in world.git("branch"),
+    "todo moved": lambda world: (world.notes / "recipes" / "todo.md").exists(),
+    "bread replaced": lambda world: "white bread" in _text(world.notes / "groceries.txt"),
+    "shop written": lambda world: "two lemons" in _text(world.notes / "shop.txt"),
+    "remembers hiking": lambda world: "hiking" in _text(world.folder / _MEMORY),
+    "loan added": lambda world: ("Ruth",) in world.rows("select reader from loans"),
+    "films made": lambda world: ("films",) in world.rows("select name from sqlite_master"),
+    "taxes made": lambda world: (world.notes / "taxes").is_dir(),
+    "calls written": lambda world: "call the dentist" in _text(world.notes / "calls.txt"),
+    "file archived": lambda world: (world.notes / "archive.txt").exists(),
+    "remembers Ruth": lambda world: "Ruth" in _text(world.folder / _MEMORY),
+    "winter branch": lambda world: "winter" in world.git("branch"),
+    "plan finished": lambda world: "Finish the plan" in world.git("log", "--format=%s"),
+    "seeds noted": lambda world: "order beans" in _text(world.vault / "seeds.md"),
     "forgot Rex": lambda world: "Rex" not in _text(world.folder / _MEMORY),
 }
 
@@ -266,14 +299,14 @@ class Result:
     reply: str = ""
     right_tool: bool = False
     useful: bool = False
-    is_held_out: bool = False
+    split: str = "seen"
     seconds: float = 0.0
 
 
 def ask(asked: Asked, program: Program, world: World) -> Result:
     places = {"notes": world.notes, "repo": world.repository, "web": f"http://127.0.0.1:{world.port}"}
     said = asked.said.format_map(places)
-    result = Result(asked.said, asked.tools, is_held_out=asked.is_held_out)
+    result = Result(asked.said, asked.tools, split=asked.split)
     before, began_s = program.chosen(), time.monotonic()
     result.reply = program.say(said)
     result.seconds = round(time.monotonic() - began_s, 1)
@@ -293,7 +326,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.install:
         install(arguments.folder)
-    with made_world() as world, tempfile.TemporaryDirectory() as user:
+    with made_world(arguments.folder.resolve()) as world, tempfile.TemporaryDirectory() as user:
         servers = commands(arguments.folder.resolve(), world)
         program = Program(Path(user) / "user")
         add_servers(program, servers, world)
@@ -314,11 +347,7 @@ def main() -> int:
         "sentences": len(results),
         "right_tool": right,
         "useful": useful,
-        "held_out": {
-            "sentences": len(held := [result for result in results if result.is_held_out]),
-            "right_tool": sum(result.right_tool for result in held),
-            "useful": sum(result.useful for result in held),
-        },
+        **{split: _counts(results, split) for split in ("development", "held_out")},
         "wrong": [
             {key: value for key, value in asdict(result).items() if key != "reply"}
             for result in results
@@ -331,6 +360,12 @@ def main() -> int:
         arguments.json.write_text(text + "\n", encoding="utf-8")
     is_kept = right >= TOOL_BAR * len(results) and useful >= ANSWER_BAR * len(results)
     return 0 if is_kept else 1
+
+
+def _counts(results: list[Result], split: str) -> dict[str, int]:
+    these = [result for result in results if result.split == split]
+    right, useful = sum(result.right_tool for result in these), sum(result.useful for result in these)
+    return {"sentences": len(these), "right_tool": right, "useful": useful}
 
 
 def add_servers(program: Program, servers: dict[str, list[str]], world: World) -> None:

@@ -57,6 +57,7 @@ def test_a_misspelt_copy_is_replaced_by_the_spoken_words(text: str, said: str, e
         ("https://example.com/pages", "fetch https://example.org/pages, please", "https://example.org/pages"),
         ("mara@example.com", "write to mara@example.org", "mara@example.org"),
         ("report.md", "open report.md", "report.md"),
+        ("**/*report.md*", "search for report.md", "**/*report.md*"),
         ("kitchen light", "the kitchen light and/or the lamp", None),
         ("lamp", "turn off the lamp.then go", None),
     ],

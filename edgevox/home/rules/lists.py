@@ -18,7 +18,9 @@ from edgevox.home.resolve.fuzzy import find_by_words
 Items = Callable[[str], Awaitable[tuple[ListItem, ...]]]
 
 _LIST = r"(?:(?:my|the|our|that|this) )?(?P<list>(?:[\w' -]+? )?lists?|groceries|shopping|chores|tasks|to ?-?dos?)"
-_NOT_A_LIST = pattern(r"\b(?:play ?lists?|wish|guest|waiting|black|white|check|contact|email|mailing) ?lists?\b|\bof\b")
+_NOT_A_LIST = pattern(
+    r"\b(?:play ?lists?|wish|guest|waiting|black|white|check|contact|email|mailing) ?lists?\b|(?<!\bone )\bof\b"
+)
 _READ = (
     pattern(
         rf"^(?:what|tell me what|show me what|let me (?:know|hear|see) what|i (?:want|need) to know what)(?:'s|"
@@ -46,12 +48,18 @@ _TASKS = pattern(
 )
 _ASK = (
     pattern(
-        rf"^(?:is|are|was|were) (?:there )?(?:any |some )?(?P<item>.+?)(?: already| still)? on {_LIST}(?: already|"
-        r" yet)?$"
+        rf"^(?:is|are|was|were) (?:there )?(?:any |some )?(?P<item>.+?)(?: already| still)? (?:on|in) {_LIST}"
+        r"(?: already| yet)?$"
     ),
     pattern(
-        r"^(?:do|did) (?:i|we) (?:already )?(?:have|put|add|write|get) (?:any |some )?(?P<item>.+?)(?: already)? "
+        r"^(?:do|did|have|has) (?:i|we|you|he|she|they|anyone|anybody|someone) (?:already |ever )?"
+        r"(?:remember(?:ed)? to )?"
+        r"(?:have|put|add(?:ed)?|write|written|get|got) (?:any |some )?(?P<item>.+?)(?: already)?(?: down)? "
         rf"(?:on|to|onto) {_LIST}(?: already| yet)?$"
+    ),
+    pattern(
+        rf"^(?:is|are) (?P<item>.+?) (?:one of|among) (?:{_LIST} (?:items|things|entries)|the (?:items|things) on"
+        r" (?:my|the|our) (?P<other>[\w' -]+? list))$"
     ),
     pattern(
         rf"^(?:does|(?:check|see|tell me|let me know)(?: to see)? (?:if|"
@@ -146,7 +154,7 @@ async def parse(text: str, house: House, items: Items) -> Calls:
             return _reading(said["list"], house)
     for form in _ASK:
         if said := form.match(text):
-            slots = _named(said["list"], house)
+            slots = _named(said["list"] or said.groupdict().get("other") or "", house)
             if slots is None:
                 return ()
             if _ANYTHING.match(said["item"]):

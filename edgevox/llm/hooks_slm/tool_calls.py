@@ -356,7 +356,8 @@ def exact_name(text: str, request: str) -> str | None:
     names = dict.fromkeys(_EXACT_NAME.findall(request))
     if not names or len(text.split()) > 2:
         return None
-    if text in names or text in request.split():
+    # A pattern such as **/*list.txt* has the name in it as it is.
+    if text in names or text.strip("*/") in names or text in request.split():
         return text
     ratios = {name: difflib.SequenceMatcher(None, name, text, autojunk=False).ratio() for name in names}
     nearest = max(ratios, key=lambda name: ratios[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -18,45 +18,76 @@ from edgevox.tools.tool import Tool
 
 # Words that people use for what programs call otherwise.
 _SAME = (
-    "read say show open contents content text display print view",
+    "read say show open contents content text display print view contain",
     "list show which display",
-    "directory folder dir",
-    "size big large info metadata when old modified changed",
-    "schema column structure describe",
+    "directory folder dir where",
+    "info metadata detail information property size big large when old modified changed",
+    "status state modified changed uncommitted pending",
+    "schema column field structure describe",
     "move rename",
     "delete remove forget erase drop",
-    "create make new add start",
+    "create make new add start put",
+    "add note record remember store",
     "search find look",
-    "write save put",
+    "write save put store create",
+    "edit replace change substitute",
+    "multiple both several",
     "log commit history",
+    "diff difference compare",
     "fetch page website site web url address download get",
     "checkout switch",
     "add stage",
-    "unstaged staged stage",
     "calculate compute work evaluate",
     "convert conversion",
+    "generate make give",
     "env environment",
     "query sql execute",
     "think thinking thought step",
 )
 _WORD = re.compile(r"[a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ENDING = re.compile(r"(?P<stem>.*[aeiouy].*?)(?:ing|ed)$")
+
+
+def stem(word: str) -> str:
+    """A word without its ending: commit for committed and commits, stag for stage and staging."""
+    plain = singular(word)
+    found = _ENDING.match(plain)
+    if found and len(found["stem"]) >= 3:
+        plain = found["stem"]
+        if plain[-1] == plain[-2] and plain[-1] not in "aeiouls":
+            plain = plain[:-1]
+    if plain.endswith("i"):
+        return f"{plain[:-1]}y"
+    return plain[:-1] if plain.endswith("e") and len(plain) > 3 else plain
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(stem, words))
+
+
 # Verbs that are said of anything, and so do not tell a tool from the home.
-GENERIC = frozenset(
-    {
+GENERIC = _stems(
+    (
         *("read", "say", "show", "open", "display", "print", "view", "list", "which", "move", "rename", "delete"),
         *("remove", "forget", "erase", "drop", "create", "make", "new", "add", "start", "search", "find", "look"),
         *("write", "save", "put", "get", "switch", "stage", "work", "step", "run", "set", "update", "text", "site"),
         *("page", "return", "time", "current", "message", "add", "long", "big", "large", "size"),
-    }
+        *("note", "record", "remember", "store", "change", "replace", "generate", "give", "where", "state", "field"),
+    )
 )
-VAGUE = frozenset({"file", "get", "use", "tool", "server", "specific", "data", "please", "can", "new", "s", "m"})
+VAGUE = _stems(("file", "get", "use", "tool", "server", "specific", "data", "please", "can", "new", "s", "m"))
 
 
-def words_of(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """The words of a text or an identifier, in the singular."""
     found = _WORD.findall(_CAMEL.sub(" ", text).casefold())
     return [singular(word) for word in found if len(word) > 1 or word.isdigit()]
+
+
+def words_of(text: str) -> list[str]:
+    """The stems of the words of a text or an identifier."""
+    return [stem(word) for word in plain_words(text)]
 
 
 @cache
@@ -64,13 +95,20 @@ def alike() -> Mapping[str, frozenset[str]]:
     """The other words for a word."""
     others_of: dict[str, set[str]] = {}
     for line in _SAME:
-        group = {singular(word) for word in line.split()}
+        group = {stem(word) for word in line.split()}
         for word in group:
             others_of.setdefault(word, set()).update(group - {word})
     return {word: frozenset(others) for word, others in others_of.items()}
 
 
 FIRST_SENTENCE = 1.5
+_ACTS = _stems(
+    (
+        *("create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append", "rename"),
+        *("commit", "reset", "checkout", "switch", "unstage", "record", "replace", "make"),
+    )
+)
+ACT_WORDS = _ACTS | _stems(("new", "put", "save", "store", "erase", "drop", "forget", "stage", "start", "change"))
 
 
 @dataclass(frozen=True)
@@ -82,6 +120,13 @@ class DescribedTool:
     """its name without that of its server"""
     weights: Mapping[str, float]
     names: frozenset[str]
+    acts: frozenset[str]
+    """verbs of its name and of the beginning of its description that change something"""
+
+    @property
+    def is_named_as_act(self) -> bool:
+        """Whether its name says that it changes something."""
+        return not self.acts.isdisjoint(self.names)
 
 
 def describe(tool: Tool, server: str) -> DescribedTool:
@@ -99,8 +144,9 @@ def describe(tool: Tool, server: str) -> DescribedTool:
         for word in words_of(name):
             weights[word] = max(weights[word], 0.7)
     if server:
-        weights[singular(server)] = max(weights[singular(server)], 1.0)
-    return DescribedTool(tool, own, weights, frozenset(words_of(own)) - {server})
+        weights[stem(server)] = max(weights[stem(server)], 1.0)
+    verbs = frozenset(words_of(first)[:4]) | frozenset(words_of(own))
+    return DescribedTool(tool, own, weights, frozenset(words_of(own)) - {stem(server)}, verbs & _ACTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +176,35 @@ _LEAD = re.compile(
 )
 
 
+_PROPER = re.compile(r"(?<=\w )[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]*)*")
+_ENUMERATION = re.compile(r", (?:and |or )?| and (?=\S+$)")
+# "replace rye with oat", "rename the tag a to b": what there is, and what it becomes.
+_EXCHANGE = re.compile(
+    r"\b(?:replace|change|rename|substitute) (?P<old>\S.*?) (?:with|by|to|into) (?P<new>\S.*?)(?= (?:in|at)$|$| in )",
+    re.IGNORECASE,
+)
+_CONTAINING = re.compile(
+    r"\b(?:containing|which says|that says|saying|reading|with the (?:text|words|contents?|lines?)) (?P<value>\S.*)$",
+    re.IGNORECASE,
+)
+
+
+def _side_of(name: str) -> str:
+    """Which side of an exchange a parameter is."""
+    first = plain_words(name)[:1]
+    if first in (["old"], ["find"], ["search"], ["source"], ["from"]):
+        return "old"
+    return "new" if first in (["new"], ["replace"], ["replacement"], ["destination"], ["target"], ["to"]) else ""
+
+
 @dataclass(slots=True)
 class Used:
-    """How many kinds of hard things, words behind a parameter's name, and mere remainders the arguments are of."""
+    """What the arguments are of: kinds of hard things, those of them that are required, paths and addresses that no
+    argument has, words behind a parameter's name, mere remainders, times and zones."""
 
     hard: int = 0
+    required: int = 0
+    unused: int = 0
     named: int = 0
     guessed: int = 0
     times: int = 0
@@ -151,17 +221,24 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     words = _Filling(own, described)
     ordered = sorted(slots, key=lambda name: (name not in required, list(slots).index(name)))
     for name in ordered:
+        before = len(own.urls) + len(own.paths)
         value = words.value(name, slots[name], is_required=name in required)
+        words.used.required += name in required and len(own.urls) + len(own.paths) < before
         if value is not None:
             arguments[name] = value
         elif name in required:
             missing.append(name)
+    words.used.unused = len(own.urls) + len(own.paths)
     words.used.hard = sum(
         bool(before) and len(after) < len(before)
         for before, after in ((held.urls, own.urls), (held.paths, own.paths), (held.sql, own.sql))
     )
     words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
     return Request(tool.name, arguments, tuple(missing)), words.used
+
+
+def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [slot for slot in schema.get("properties", {}).values() if isinstance(slot, Mapping)]
 
 
 class _Filling:
@@ -175,6 +252,9 @@ class _Filling:
         self._own_words = {word for word, weight in described.weights.items() if weight >= FIRST_SENTENCE}
         self._is_about_sql = bool(re.search(r"\bSQL", described.tool.description))
         self._takes_globs = bool(re.search(r"\bglob", described.tool.description, re.IGNORECASE))
+        kinds = [self._type(self._resolved(slot)) for slot in _members(self._schema)]
+        # "from 2 to 3" is for two numbers in their order, also where neither is required.
+        self._has_one_for_each = len(self._numbers) == sum(kind in ("number", "integer") for kind in kinds)
         self.used = Used()
 
     def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
@@ -240,43 +320,61 @@ class _Filling:
             return held.paths.pop(0)
         if not is_required:
             return None
+        if (pair := _EXCHANGE.search(held.rest)) and (side := _side_of(name)):
+            self.used.named += 1
+            return self._without_nouns(pair[side])
         if len(options := _OPTION.findall(str(slot.get("description", "")))) > 1:
             return str(self._choice(options, is_required=True) or options[0])
+        if "name" in plain_words(name) and len(proper := _PROPER.findall(held.rest)) == 1:
+            self.used.named += 1
+            return str(proper[0])
         if found := self._behind(name, parent):
             self.used.named += 1
             return found
         self.used.guessed += 1
         if _IS_PATH.search(name):
-            return None
+            file = FILE.search(held.rest)
+            return file[0] if file else None
         left = self._left()
         # A pattern in the manner of a shell finds a name anywhere below only with these.
         return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
 
     def _behind(self, name: str, parent: str) -> str | None:
         """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
-        words = [word for word in words_of(name) if word not in ("name", "names")] or words_of(parent)
-        if "content" in words:
+        words = [word for word in plain_words(name) if word not in ("name", "names")] or plain_words(parent)
+        if not {"content", "text", "body"}.isdisjoint(words):
             words = ["text", *words]
+            if found := _CONTAINING.search(self._held.rest):
+                return found["value"].strip(" \"'“”.,")
         for word in reversed(words):
             form = rf"\b{re.escape(word)}s?[:,]? {_LINK}(?P<value>(?:the )?\S.*?)(?:{_ENDS})"
             if word == "message":
                 form = rf"\b{word}[:,]? {_LINK}(?P<value>\S.*)$"
             if found := re.search(form, self._held.rest, re.IGNORECASE):
                 value = found["value"].strip(" \"'“”.,")
-                if value and value.casefold() not in STOP_WORDS | self._names:
+                if value and value.casefold() not in STOP_WORDS and stem(value.casefold()) not in self._names:
                     return value
-        if "name" in words_of(name) and (
+        if "name" in plain_words(name) and (
             found := re.search(rf"\b(?:called|named) (?P<value>.+?){_ENDS}", self._held.rest)
         ):
             return found["value"].strip(" \"'")
         return None
+
+    def _without_nouns(self, text: str) -> str:
+        """A value without the words before it that name the tool: "the tag work" is work."""
+        words = text.split()
+        known = self._names | {"the", "a", "an"}
+        while len(words) > 1 and not known.isdisjoint((words[0].casefold(), stem(words[0].casefold()))):
+            words.pop(0)
+        return " ".join(words).strip(" \"'“”.,")
 
     def _left(self) -> str | None:
         """What is left of the sentence without the words that name the tool."""
         rest = self._held.rest
         if quoted := QUOTED.search(rest):
             return quoted[1] or quoted[2]
-        if len(self._names) == 1 and singular(rest.partition(" ")[0].casefold()) in self._names:
+        is_all = self._held.text.strip(" .?!") == rest
+        if is_all and len(self._names) == 1 and stem(rest.partition(" ")[0].casefold()) in self._names:
             return rest.partition(" ")[2].strip() or None  # "echo this is a test": all the rest, as it is
         if ": " in rest:
             return rest.partition(": ")[2].strip() or None
@@ -287,8 +385,8 @@ class _Filling:
             return value.strip(" \"'.,") or None
         others = {other for word in self._names for other in alike().get(word, ())}
         words = rest.split()
-        known = self._names | others | self._own_words | {"file", "database"}
-        while words and (singular(words[0].casefold().strip(",.:")) in known or _LEAD.match(f"{words[0]} ")):
+        known = self._names | others | self._own_words | _stems(("file", "database"))
+        while words and (stem(words[0].casefold().strip(",.:")) in known or _LEAD.match(f"{words[0]} ")):
             words.pop(0)
         while words and words[-1].casefold() in ("in", "of", "from", "to", "at", "on", "please", "the", "with"):
             words.pop()
@@ -302,7 +400,7 @@ class _Filling:
     def _number(self, name: str, slot: Mapping[str, Any], kind: str, *, is_required: bool) -> float | None:
         words = {*words_of(name), *words_of(str(slot.get("description", "")))}
         chosen = next((found for found in self._numbers if self._beside(found) & words - STOP_WORDS), None)
-        if chosen is None and is_required and self._numbers:
+        if chosen is None and self._numbers and (is_required or self._has_one_for_each):
             chosen = self._numbers[0]
         if chosen is not None:
             self._numbers.remove(chosen)
@@ -326,11 +424,13 @@ class _Filling:
             return None if made is None else [made]
         if _IS_PATH.search(name):
             files = FILE.findall(self._held.rest) or self._held.paths[:]
+            if files == self._held.paths:
+                self._held.paths.clear()
             return [*files] or None
         if self._type(member) != "string":
             return None
         value = self._text(singular(name), member, is_required=True, parent="")
-        return None if value is None else [value]
+        return None if value is None else [part for part in _ENUMERATION.split(value) if part]
 
     def _object(self, slot: Mapping[str, Any], *, parent: str) -> dict[str, Any] | None:
         made: dict[str, Any] = {}
@@ -345,7 +445,7 @@ class _Filling:
             named = self._behind(name, parent)
             self.used.named += named is not None
             value = named or self.value(name, inner, is_required=True, parent=parent)
-            if value is None:
-                return None
+            if value is None or value in made.values():
+                return None  # one remainder is not two values
             made[name] = value
         return made

@@ -14,9 +14,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 from edgevox.core.words import STOP_WORDS
 from edgevox.tools.mcp.filling import (
+    ACT_WORDS,
     FIRST_SENTENCE,
     GENERIC,
     VAGUE,
@@ -25,6 +27,8 @@ from edgevox.tools.mcp.filling import (
     alike,
     describe,
     fill,
+    plain_words,
+    stem,
     words_of,
 )
 from edgevox.tools.mcp.sentence_parts import Held, held_in
@@ -33,6 +37,7 @@ from edgevox.tools.tool import Tool
 # How much of the sentence has to be in the words of the tool, and how much of its best rival it has to exceed.
 _ENOUGH_SHARE = 0.5
 _CLEAR = 1.05
+_NAMED_SHARE = 0.6
 
 
 class ServerTools:
@@ -62,29 +67,41 @@ class ServerTools:
         return request if self._is_meant(held, tool, request) else None
 
     def _ranked(self, held: Held) -> Iterator[tuple[float, DescribedTool, Request]]:
-        every = words_of(held.rest)
-        said = [word for word in every if word not in STOP_WORDS]
+        plain = plain_words(_NOT.sub(" un", held.rest))  # "not staged" is unstaged
+        every = list(map(stem, plain))
+        said = [stem(word) for word in plain if word not in STOP_WORDS or word == "where"]
+        spoken = set(said)
         if held.paths and not said:  # "what is in ~/notes"
             said = ["read" if "." in held.paths[0].rpartition("/")[2] else "list"]
         said += map("".join, pairwise(every))  # "check out" for checkout
-        asked = [word for word in words_of(held.rest) if word in ("which", "what", "how", "say", "show", "make", "get")]
+        asked = [word for word in every if word in ASKED]
+        is_question = bool(_QUESTION.match(held.rest))
+        if _EXISTENCE.match(held.rest):  # "are there files", "is there a file called x"
+            said += ["search"] if re.search(r"\b(?:called|named)\b", held.rest) else ["list"]
+        acts = bool(said) and said[0] in ACT_WORDS and not is_question
+        if held.urls and not acts:
+            said.append("fetch")  # a page that is asked about is read
         for tool in self._tools:
             score = sum(self._worth(word, tool) for word in {*said, *asked})
             request, used = fill(tool, held)
-            if not score and not (used.hard and self._only_user(tool, held)):
+            if not score and used.times < 2:
                 continue
-            score += used.hard
+            score += 0.5 * used.hard + 0.5 * used.required + 0.5 * used.times
             # What is in the sentence is for the tool, and what the tool requires is in the sentence.
             score *= 1.6**used.hard * 0.4 ** len(request.missing) * 0.1 ** max(0, self._kinds(held) - used.hard)
             score *= 1.3**used.named * 0.6**used.guessed * 1.4**used.times * _fits_path(tool, held)
+            score *= 0.3**used.unused * 1.5**used.required * 0.85 ** len(_unexplained(spoken, tool, request))
             if not _names_verb(tool, {*said, *asked}):
                 score *= 0.3  # "which accounts are there" creates none
+            if acts and not tool.tool.side_effects:
+                score *= 0.2
+            if is_question and tool.is_named_as_act:
+                score *= 0.15
+            score *= _fits_repository(tool, held) * _fits_sql(tool, held)
             score *= 1.3 ** len((tool.names - GENERIC) & set(said))
-            if said and said[0] in tool.names:
+            if said and not {said[0], *alike().get(said[0], ())}.isdisjoint(tool.names | tool.acts):
                 score *= 1.5
-            elif said and alike().get(said[0], frozenset()) & tool.names:
-                score *= 1.4
-            if re.search(rf"\buse (?:the )?{re.escape(tool.own)}\b", held.rest, re.IGNORECASE):
+            if _is_called(tool, held):
                 score *= 3
             score /= 1 + 0.04 * len(tool.names)
             yield score, tool, request
@@ -94,10 +111,6 @@ class ServerTools:
         own = tool.weights.get(word, 0) * rarity.get(word, 0)
         other = (tool.weights.get(other, 0) * rarity.get(other, 0) for other in alike().get(word, ()))
         return max(own, 0.6 * max(other, default=0))
-
-    def _only_user(self, tool: DescribedTool, held: Held) -> bool:
-        """Whether no other tool uses the address that the sentence holds."""
-        return bool(held.urls) and all(other is tool or not fill(other, held)[1].hard for other in self._tools)
 
     @staticmethod
     def _kinds(held: Held) -> int:
@@ -109,10 +122,14 @@ class ServerTools:
             return not request.missing or is_named
         if request.missing:
             return False
-        # A city and "time" are about a time zone, which nothing of the home has.
-        if any(zone in _texts(request.arguments) for zone in held.zones) and "time" in words_of(held.rest):
+        # A city and "time" are about a time zone, which nothing of the home has; so are two cities.
+        zones = sum(zone in _texts(request.arguments) for zone in held.zones)
+        if zones > 1 or (zones and not _TIME_WORDS.isdisjoint(words_of(held.rest))):
             return True
-        said = [word for word in words_of(held.rest) if word not in STOP_WORDS and word not in VAGUE]
+        if _is_called(tool, held):
+            return True
+        words = [stem(word) for word in plain_words(held.rest) if word not in STOP_WORDS or word == "where"]
+        said = [word for word in words if word not in VAGUE]
         if not said:
             return False
         taken = {word for value in _texts(request.arguments) for word in words_of(value)}
@@ -120,39 +137,90 @@ class ServerTools:
         known = [word for word in told if word in tool.weights or alike().get(word, frozenset()) & tool.names]
         if len(known) < _ENOUGH_SHARE * len(told):
             return False
+        if held.sum and held.sum in _texts(request.arguments):
+            return True
         if len(tool.names) == 1 and tool.names & set(said) - GENERIC:  # "echo good morning", "calculate …"
             return True
         # A verb alone may be about anything: what the tool is about has to be said as well.
         nouns = tool.names - GENERIC
         spoken = {word for word in told if word not in GENERIC}
         about = {word for word in spoken if tool.weights.get(word, 0) >= FIRST_SENTENCE and self._is_rare(word)}
-        return len(nouns & spoken) > len(nouns) / 2 or len(about) >= 2
+        named = {noun for noun in nouns if noun in spoken or alike().get(noun, frozenset()) & set(told)}
+        is_named = len(named) > len(nouns) / 2 or len(tool.names & {*told}) >= _NAMED_SHARE * len(tool.names)
+        # "from high to low" has the words of a range alone, which are not what a tool is about.
+        slots = {word for name in tool.tool.parameters.get("properties", {}) for word in words_of(name)}
+        return (is_named and bool(nouns & spoken)) or (len(about) >= 2 and bool(about - slots))
 
     def _is_rare(self, word: str) -> bool:
         return self._rarity.get(word, 0) >= math.log(4)
 
 
-_FOLDER_WORDS, _FILE_WORDS = frozenset({"directory", "folder", "tree"}), frozenset({"file"})
+ASKED = frozenset(map(stem, ("which", "what", "how", "say", "show", "make", "get")))
+_QUESTION = re.compile(
+    r"(?:what|which|who|where|when|how|is|are|has|have|does|do|did|show|list|print|display|"
+    r"tell|give)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"(?:\bnot|n't) (?=\w+ed\b)", re.IGNORECASE)
+_EXISTENCE = re.compile(r"(?:are|is) there\b", re.IGNORECASE)
+_TIME_WORDS = frozenset(map(stem, ("time", "clock", "late", "hour")))
+_CONTENTS_VERBS = frozenset(map(stem, ("read", "write", "edit")))
+_FOLDER_WORDS = frozenset(map(stem, ("directory", "folder", "tree")))
 
 
 def _fits_path(tool: DescribedTool, held: Held) -> float:
-    """How well a tool for files or folders fits a path with or without an ending."""
+    """How well a tool for one file or for folders fits a path with or without an ending."""
     if len(held.paths) != 1:
         return 1.0
     is_file = "." in held.paths[0].rpartition("/")[2]
-    is_for_folders, is_for_files = bool(tool.names & _FOLDER_WORDS), bool(tool.names & _FILE_WORDS)
-    if is_for_folders == is_for_files:
+    is_for_folders = bool(tool.names & _FOLDER_WORDS)
+    own = set(words_of(tool.own))
+    takes_contents = stem("file") in own and not own.isdisjoint(_CONTENTS_VERBS)
+    is_for_a_file = takes_contents or bool(re.search(r"file(?!s)", tool.own, re.IGNORECASE))
+    if is_for_folders == is_for_a_file:
         return 1.0
-    return 1.15 if is_for_files == is_file else 0.6
+    if is_for_a_file == is_file:
+        return 1.15
+    return 0.1 if takes_contents else 0.4
 
 
-_ACTS = frozenset({"create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append"})
+def _fits_repository(tool: DescribedTool, held: Held) -> float:
+    """A folder that is a repository is meant for tools that ask for one, and those are for no other folder."""
+    if not held.paths or not any("repo" in name.casefold() for name in tool.tool.parameters.get("properties", {})):
+        return 1.0
+    folder = Path(held.paths[0]).expanduser()
+    try:
+        if (folder / ".git").exists():
+            return 2.0
+        return 0.2 if folder.exists() else 1.0  # one that is not here may be another machine's
+    except OSError:
+        return 1.0
+
+
+def _fits_sql(tool: DescribedTool, held: Held) -> float:
+    """A query is for the tool whose description has the query's verb."""
+    verb = held.sql.partition(" ")[0]
+    return 2.5 if verb and re.search(rf"\b{verb}\b", tool.tool.description, re.IGNORECASE) else 1.0
+
+
+def _is_called(tool: DescribedTool, held: Held) -> bool:
+    """Whether the tool is called by its name: "use echo", "with the calculator"."""
+    name = re.escape(tool.own).replace("_", "[ _-]").replace(r"\-", "[ _-]")
+    return bool(re.search(rf"\b(?:use|using|with|via) (?:the )?{name}\b", held.rest, re.IGNORECASE))
+
+
+def _unexplained(spoken: set[str], tool: DescribedTool, request: Request) -> set[str]:
+    """The words that the tool neither has nor takes."""
+    taken = {word for value in _texts(request.arguments) for word in words_of(value)}
+    known = {word for word in spoken if word in tool.weights or alike().get(word, frozenset()) & tool.names}
+    return spoken - known - taken - VAGUE
 
 
 def _names_verb(tool: DescribedTool, said: set[str]) -> bool:
     """Whether the verb of a tool that acts is said, in its own word or another; True for tools that do not act."""
-    verbs = tool.names & _ACTS
-    return not verbs or not said.isdisjoint(verbs.union(*(alike().get(verb, ()) for verb in verbs)))
+    if not tool.is_named_as_act:
+        return True
+    return not said.isdisjoint(tool.acts.union(*(alike().get(verb, ()) for verb in tool.acts)))
 
 
 def _texts(value: object) -> Iterator[str]:

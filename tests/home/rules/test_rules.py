@@ -97,6 +97,8 @@ async def test_clauses_apply_to_what_a_rule_reads(talk: Talk) -> None:
         ("what's on my lists", "On the shopping list: milk and bread. On the to-do list: water the plants."),
         ("is milk on the list", "Yes, milk is on the shopping list."),
         ("are eggs on the shopping list", "No, eggs are not on the shopping list."),
+        ("did you put eggs on the shopping list", "No, eggs are not on the shopping list."),
+        ("is milk one of my shopping list items", "Yes, milk is on the shopping list."),
     ],
 )
 async def test_lists_are_read(talk: Talk, said: str, answer: str) -> None:

@@ -25,13 +25,19 @@ TOOLS = {
         ("list_folder", "List what is in a folder.", schema({"path": TEXT})),
         ("read_note", "Read the text of a file.", schema({"path": TEXT}, lines={"type": "integer"})),
         ("write_note", "Write text to a file.", schema({"path": TEXT, "content": TEXT})),
+        ("read_several_notes", "Read several files.", schema({"paths": {"type": "array", "items": TEXT}})),
+        ("edit_note", "Edit the text of a file.", schema({"path": TEXT, "edits": {
+            "type": "array",
+            "items": schema({"oldText": TEXT, "newText": TEXT}),
+        }})),
         ("move_note", "Move a file to another place.", schema({"source": TEXT, "destination": TEXT})),
     ),
     "web": (("fetch", "Fetch a page of the web.", schema({"url": {"type": "string", "format": "uri"}})),),
     "sums": (("calculate", "Calculate an expression.", schema({"expression": TEXT})),),
     "ledger": (
         ("list_accounts", "List all accounts of the ledger.", schema({})),
-        ("read_query", "Run an SQL query on the ledger.", schema({"query": TEXT})),
+        ("read_query", "Run a SELECT query (SQL) on the ledger.", schema({"query": TEXT})),
+        ("write_query", "Run an INSERT query (SQL) on the ledger.", schema({"query": TEXT})),
         (
             "export_ledger",
             "Export the ledger.",
@@ -101,6 +107,21 @@ def servers() -> ServerTools:
             {"source_timezone": "Europe/London", "time": "15:00", "target_timezone": "Asia/Tokyo"},
         ),
         ("list the remote branches of /src/app", "clock_branches", {"path": "/src/app", "kind": "remote"}),
+        # another word for the tool's, another form of it, and what two paths or two places ask for
+        ("what do they write at https://example.org/a", "web_fetch", {"url": "https://example.org/a"}),
+        ("is there anything in /home/me/Notes", "disk_list_folder", {"path": "/home/me/Notes"}),
+        ("read both /a.txt and /b.txt", "disk_read_several_notes", {"paths": ["/a.txt", "/b.txt"]}),
+        (
+            "replace rye bread with oat bread in /a.txt",
+            "disk_edit_note",
+            {"path": "/a.txt", "edits": [{"oldText": "rye bread", "newText": "oat bread"}]},
+        ),
+        (
+            "when it is 20:00 in Paris how late is it in Bangkok",
+            "clock_convert_time",
+            {"source_timezone": "Europe/Paris", "time": "20:00", "target_timezone": "Asia/Bangkok"},
+        ),
+        ("INSERT INTO accounts VALUES (1)", "ledger_write_query", {"query": "INSERT INTO accounts VALUES (1)"}),
     ],
 )
 def test_a_request_names_its_tool_and_holds_the_arguments(

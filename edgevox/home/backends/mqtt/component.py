@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from edgevox.home.backends.mqtt.discovery import DiscoveryConfig
+from edgevox.home.backends.mqtt.discovery import DiscoveryConfig, InvalidDiscovery
 from edgevox.home.backends.mqtt.templates import BadTemplate, Template
 from edgevox.home.entities import Action, Attributes, Entity, HomeError, Verb
 from edgevox.home.phrasing import sentence, the
@@ -86,7 +86,10 @@ class Component:
         """The command for an action; `target` is the current entity. Raises HomeError if unsupported."""
         if action.verb not in self.commands:
             raise unsupported(target)
-        return self.commands[action.verb](target, action.values)
+        try:
+            return self.commands[action.verb](target, action.values)
+        except InvalidDiscovery:  # announced without the topic or the template that this needs
+            raise unsupported(target) from None
 
     def subscribe(self, topic_key: str, template_key: str, reader: Reader, *reports: str) -> None:
         """Subscribe to a state topic, if it is configured. Raises InvalidDiscovery."""
