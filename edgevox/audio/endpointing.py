@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TypeAlias
 
 from edgevox.audio.dsp import SILENCE_DBFS, decibels
@@ -54,6 +54,8 @@ _TALK_SECONDS = 12
 _LEAST_SECONDS = 2
 _QUIET_SECOND = 0.3
 _FIRST_LOUD_DB = 1.0
+_LAST_LOUD_DB = 4.0
+_LEAST_SECONDS_AFTER = 2
 _LEAST_APART_DB = 4.0
 _UP_FROM_TALK = 0.5
 _BELOW_LOUD_DB = 4.0
@@ -140,7 +142,10 @@ class Endpointer:
             self._outside.append(judged.is_voice)
             return self._begin() if self._is_onset() else None
         if len(self._speech.blocks) % _RELEARN == 0:
-            self._speech.learn_talk(self._talk.before(self._speech.blocks_since_loud()))
+            talk_db = self._talk.before(self._speech.blocks_since_loud())
+            if talk_db is None:
+                talk_db = self._talk.after(self._speech.blocks_after_loud())
+            self._speech.learn_talk(talk_db)
         self._speech.judge(block, judged, smooth_db)
         unheard_ms = _UNHEARD_MS if self._speech.is_in_talk else 0
         if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers + unheard_ms):
@@ -260,6 +265,11 @@ class _TalkLevel:
         spoken_db = sorted(level_db for last, level_db in self._seconds if earliest <= last <= latest)
         return spoken_db[int(_QUIET_SECOND * len(spoken_db))] if len(spoken_db) >= _LEAST_SECONDS else None
 
+    def after(self, blocks_ago: int) -> float | None:
+        """The level of the talk since that block; None if it is not the same for long enough."""
+        spoken_db = [level_db for last, level_db in self._seconds if last - _SECOND >= self._fed - blocks_ago]
+        return max(spoken_db) if len(spoken_db) >= _LEAST_SECONDS_AFTER else None
+
 
 def _loud_of(levels_db: list[float]) -> float:
     """The level of the louder ones; they are sorted."""
@@ -337,6 +347,12 @@ class _Speech:
         least_db = _loud_of(self._sorted_smooth_db) - _FIRST_LOUD_DB
         loud = (place for place, heard in enumerate(self.blocks) if heard.is_voice and heard.smooth_db >= least_db)
         return len(self.blocks) - next(loud, 0)
+
+    def blocks_after_loud(self) -> int:
+        """How many blocks ago the last one was that is nearly as loud as the speaker."""
+        least_db = _loud_of(self._sorted_smooth_db) - _LAST_LOUD_DB
+        quiet = takewhile(lambda heard: heard.smooth_db < least_db, reversed(self.blocks))
+        return sum(1 for _ in quiet)
 
     @property
     def is_in_talk(self) -> bool:

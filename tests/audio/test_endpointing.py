@@ -328,6 +328,14 @@ def test_a_command_ends_where_others_go_on_talking(
     assert over_s - 0.3 < utterance.ended_at_s < over_s + 1.2
 
 
+def test_a_command_ends_where_a_television_is_switched_on_behind_it(command: Samples, television: Samples) -> None:
+    heard = television * float(np.std(command)) * 10 ** (-10 / 20)
+    heard[: len(command)] = command
+    (utterance, *_rest) = [event for event in events(in_a_room(heard)) if isinstance(event, SpeechSegment)]
+    assert utterance.ended_at_s - utterance.last_voiced_at_s < 1.2
+    assert len(heard) / RATE_HZ - utterance.ended_at_s > 2.0
+
+
 @pytest.mark.parametrize("snr_db", [20, 10])
 def test_a_command_ends_where_music_plays(command: Samples, snr_db: int) -> None:
     quiet = np.flatnonzero(np.abs(command) > 0.01)
