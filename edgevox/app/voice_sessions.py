@@ -178,6 +178,7 @@ class VoiceSessionManager:
             ask_below=self.settings.stt.ask_below,
             speakers=self.speakers,
             caller=caller,
+            requests_only=self.settings.wake.requests_only,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

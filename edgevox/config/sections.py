@@ -251,6 +251,7 @@ class SoundSettings(Section):
 
 
 WakeMode: TypeAlias = Literal["off", "word", "phrase"]
+RequestsOnly: TypeAlias = Literal["never", "follow_ups", "always"]
 ThresholdName: TypeAlias = Literal["strict", "normal", "eager"]
 Threshold: TypeAlias = ThresholdName | Annotated[float, Field(gt=0, le=1)]
 WAKE_WORDS = Path(__file__).with_name("wake_words.toml")
@@ -305,6 +306,11 @@ class WakeSettings(Section):
         "normal", "the detection threshold: strict has fewest false alarms, eager misses least; or a number"
     )
     follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)
+    requests_only: RequestsOnly = key(
+        "follow_ups",
+        "where talk that is no command or question (English) is ignored: never, follow_ups (after a reply), "
+        "always (also with the mode off)",
+    )
 
 
 Scopes: TypeAlias = tuple[str, ...]
