@@ -320,7 +320,7 @@ class PeopleSettings(Section):
     """Who is speaking, once somebody is enrolled: edgevox people add NAME."""
 
     enabled: bool = key(True, "false: voices are not recognised, though people are enrolled")
-    threshold: float = key(2.8, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)
+    threshold: float = key(2.7, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)
     scopes: Mapping[Text, Scopes] = key({}, 'what a person may do, by scopes: Tim = ["read", "act"] (no locks)')
     guest_scopes: Scopes = key(("read", "act", "confirm"), "what a voice that is not enrolled may do: no locks")
     confirm_by: Literal["anyone", "allowed"] = key(
