@@ -3,33 +3,44 @@
     EDGEVOX_SPEECH_DIR=... python -m benchmarks.speakers
 
 Half of the LibriSpeech speakers, by a hash of their names, is the cohort and chose the threshold; every figure is
-about other people. Recordings longer than 4.5 s are cut into pieces of 3 s. `--cohort` writes the cohort instead.
+about other people. Recordings longer than 4.5 s are cut into pieces of 3 s. What recognition adds to a turn is the
+difference between the recogniser of words alone and both at once, for the same clip, in turns. `--cohort` writes the
+cohort instead.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import hashlib
 import json
 import os
 import platform
 import statistics
 import sys
+import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.hardware import describe
+from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.files import read_audio
-from edgevox.core.files import user_folders
+from edgevox.config import load_settings
+from edgevox.core.files import Folders, user_folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.dialogue import Transcriber
 from edgevox.models import open_store
 from edgevox.speakers import people
 from edgevox.speakers.ge2e import MODEL_ID, Ge2eEngine
 
 HOUSEHOLDS = 300
+TIMED_CLIPS = 40
+THRESHOLDS = (2.4, 2.6, 2.7, 2.8, 3.0, 3.2, 3.6)
 _PARTS = ("clips", "commands", "accents")
 _SEED = 1
 
@@ -63,7 +74,7 @@ def equal_error_rate(same: NDArray[np.float32], other: NDArray[np.float32]) -> f
     return float(missed[best] + accepted[best]) / 2
 
 
-def households(speakers: NDArray[np.str_], vectors: NDArray[np.float32]) -> dict[str, float]:
+def households(speakers: NDArray[np.str_], vectors: NDArray[np.float32], threshold: float) -> dict[str, float]:
     """Random households of four, each enrolled with three clips: right people, and strangers accepted."""
     rng = np.random.default_rng(_SEED)
     able = [name for name in sorted(set(speakers)) if np.sum(speakers == name) >= 4]
@@ -74,7 +85,7 @@ def households(speakers: NDArray[np.str_], vectors: NDArray[np.float32]) -> dict
         enrolled = [
             people.Person(name=name, embeddings=vectors[order[name][:3]].tolist(), added_s=0.0) for name in home
         ]
-        matcher = people.SpeakerMatcher(enrolled)
+        matcher = people.SpeakerMatcher(enrolled, threshold)
         for name in home:
             said = [matcher.match(vectors[clip]) for clip in order[name][3:6]]
             heard += len(said)
@@ -91,9 +102,38 @@ def households(speakers: NDArray[np.str_], vectors: NDArray[np.float32]) -> dict
     }
 
 
+async def added_time(timed: Sequence[Audio], vectors: NDArray[np.float32]) -> dict[str, float]:
+    """How long words take, alone and with the speaker, with one person enrolled."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
+        people.People(folders.state / people.PEOPLE_FILE).add("Anna", list(vectors[:3]))
+        store = open_store(folders)
+        runtime = AssistantRuntime(load_settings(folders, flags={}, environ={}), folders, store, ["stt"])
+        store.ensure([*runtime.models.needed(), MODEL_ID])
+        async with runtime:
+            ways = (Transcriber(runtime.engines.stt, language="en"), runtime.transcriber())
+            for way in ways:
+                await way.transcribe(timed[0], CancelFlag())
+            took_ms: list[list[float]] = [[], []]
+            for number, audio in enumerate(timed):
+                for place in (number % 2, 1 - number % 2):
+                    began_s = time.monotonic()
+                    await ways[place].transcribe(audio, CancelFlag())
+                    took_ms[place].append((time.monotonic() - began_s) * 1000)
+    added_ms = np.subtract(took_ms[1], took_ms[0])
+    return {
+        "clips": len(timed),
+        "words_alone_median_ms": statistics.median(took_ms[0]),
+        "words_and_speaker_median_ms": statistics.median(took_ms[1]),
+        "added_median_ms": float(np.median(added_ms)),
+        "added_p90_ms": float(np.percentile(added_ms, 90)),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cohort", type=Path, help="write the mean embeddings of the tuning speakers to this file")
+    parser.add_argument("--timed", type=int, default=TIMED_CLIPS, help="how many clips the recogniser transcribes")
     args = parser.parse_args()
     if "EDGEVOX_SPEECH_DIR" not in os.environ:
         sys.exit("EDGEVOX_SPEECH_DIR is not set: there are no recordings of people to measure with")
@@ -102,6 +142,8 @@ def main() -> None:
     store.ensure([MODEL_ID])
     engine = Ge2eEngine(store.path(MODEL_ID))
     engine.load()
+    timed = [audio for speaker, _file, audio in found if not is_tuning(speaker)]
+    timed = timed[:: max(1, len(timed) // max(1, args.timed))][: args.timed]
     rows, took_ms = [], []
     for speaker, file, audio in found:
         began_s = time.process_time()
@@ -124,6 +166,7 @@ def main() -> None:
     source = np.array([name.partition("-")[0] for name in speakers])
     within, crossing = source[one] == source[other], files[one] != files[other]
     result = {
+        "hardware": describe(),
         "people": len(set(speakers)),
         "clips": len(vectors),
         "same_pairs": int(is_same.sum()),
@@ -134,8 +177,11 @@ def main() -> None:
             (vectors @ vectors.T)[one, other][is_same], (vectors @ vectors.T)[one, other][~is_same]
         ),
         "threshold": people.THRESHOLD,
-        "households": households(speakers, vectors),
+        "households": households(speakers, vectors, people.THRESHOLD),
+        "households_by_threshold": {f"{value:.1f}": households(speakers, vectors, value) for value in THRESHOLDS},
         "cpu_ms_per_utterance": statistics.median(took_ms),
+        "cpu_p90_ms_per_utterance": float(np.percentile(took_ms, 90)),
+        "added_to_the_recogniser": asyncio.run(added_time(timed, vectors)) if timed else None,
     }
     rounded = json.loads(json.dumps(result), parse_float=lambda text: round(float(text), 4))
     text = json.dumps(rounded, indent=1)

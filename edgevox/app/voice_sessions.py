@@ -180,6 +180,7 @@ class VoiceSessionManager:
             speakers=self.speakers,
             caller=caller,
             idle_workers=self.idle_workers,
+            requests_only=self.settings.wake.requests_only,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

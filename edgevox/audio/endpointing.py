@@ -5,13 +5,13 @@ Time is counted in samples, so a file and a microphone give the same result.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections import deque
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
 from typing import TypeAlias
 
-from edgevox.audio.dsp import SILENCE_DBFS
+from edgevox.audio.dsp import SILENCE_DBFS, decibels
 from edgevox.audio.vad import BLOCK_MS, VadResult, VoiceActivityDetector
 from edgevox.config.settings import AudioSettings
 from edgevox.core.types import Audio
@@ -42,6 +42,25 @@ _UNHEARD_MS = 160
 _GAP = 6
 _WORD = 6
 _WORD_VOICED = 4
+# A television pauses as a person does, so that neither its quietest moment nor its share of the time shows it. Here
+# the levels are means of _SMOOTH blocks, which vary less than single ones. Each second with enough speech has the
+# level of its louder blocks; a low quantile of those before the speaker's first loud block is the level of the talk
+# (an earlier utterance of the speaker may be among them). The least level of the speaker is half of the way up from
+# it, and a few dB below the loud blocks: words differ by that much (docs/adr/0025-endpointing.md).
+_SMOOTH = 16
+_SECOND = 50
+_LEAST_VOICED_OF_SECOND = 12
+_TALK_SECONDS = 12
+_LEAST_SECONDS = 2
+_QUIET_SECOND = 0.3
+_FIRST_LOUD_DB = 1.0
+_LAST_LOUD_DB = 4.0
+_LEAST_SECONDS_AFTER = 2
+_LEAST_APART_DB = 4.0
+_UP_FROM_TALK = 0.5
+_BELOW_LOUD_DB = 4.0
+_LOUD_MEMORY = 300
+_RELEARN = 10
 # A pause this long is mostly the end, and adds to the latency: at 40 ms four times as many are not the end
 # (docs/adr/0025-endpointing.md). Speakers who think while they speak have more pauses.
 _PAUSE_MS = 60
@@ -106,6 +125,7 @@ class Endpointer:
         self._recent: deque[_Heard] = deque(maxlen=self._pre_roll + _ONSET_WINDOW)
         self._outside: deque[bool] = deque(maxlen=_MOST_OUTSIDE)
         """Whether each block outside utterances was voiced."""
+        self._talk = _TalkLevel()
         self._speech: _Speech | None = None
 
     @property
@@ -116,11 +136,17 @@ class Endpointer:
         """Process the next block of BLOCK_MS at 16 kHz."""
         judged = self._detector.judge(block)
         self._fed += 1
+        smooth_db = self._talk.add(judged)
         if self._speech is None:
-            self._recent.append(_Heard(block, judged.is_voice, judged.level_db))
+            self._recent.append(_Heard(block, judged.is_voice, judged.level_db, smooth_db))
             self._outside.append(judged.is_voice)
             return self._begin() if self._is_onset() else None
-        self._speech.judge(block, judged)
+        if len(self._speech.blocks) % _RELEARN == 0:
+            talk_db = self._talk.before(self._speech.blocks_since_loud())
+            if talk_db is None:
+                talk_db = self._talk.after(self._speech.blocks_after_loud())
+            self._speech.learn_talk(talk_db)
+        self._speech.judge(block, judged, smooth_db)
         unheard_ms = _UNHEARD_MS if self._speech.is_in_talk else 0
         if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers + unheard_ms):
             return self._end(cut=False)
@@ -206,6 +232,48 @@ class _Heard:
     block: Audio
     is_voice: bool
     level_db: float
+    smooth_db: float
+    """The mean level of the last _SMOOTH blocks."""
+
+
+class _TalkLevel:
+    """How loud the speech of the last seconds was, second by second."""
+
+    def __init__(self) -> None:
+        self._fed = 0
+        self._powers: deque[float] = deque(maxlen=_SMOOTH)
+        self._second_db: list[float] = []
+        self._seconds: deque[tuple[int, float]] = deque(maxlen=_TALK_SECONDS)
+        """The number of the last block, and the level, of each second with enough speech."""
+
+    def add(self, judged: VadResult) -> float:
+        """Add the next block; returns the mean level of the last blocks."""
+        self._fed += 1
+        self._powers.append(10 ** (judged.level_db / 10))
+        smooth_db = decibels(sum(self._powers) / len(self._powers))
+        if judged.is_voice:
+            self._second_db.append(smooth_db)
+        if self._fed % _SECOND == 0:
+            if len(self._second_db) >= _LEAST_VOICED_OF_SECOND:
+                self._seconds.append((self._fed, _loud_of(sorted(self._second_db))))
+            self._second_db.clear()
+        return smooth_db
+
+    def before(self, blocks_ago: int) -> float | None:
+        """The level of the talk before that block; None if too few seconds held speech."""
+        earliest, latest = self._fed - _TALK_SECONDS * _SECOND, self._fed - blocks_ago
+        spoken_db = sorted(level_db for last, level_db in self._seconds if earliest <= last <= latest)
+        return spoken_db[int(_QUIET_SECOND * len(spoken_db))] if len(spoken_db) >= _LEAST_SECONDS else None
+
+    def after(self, blocks_ago: int) -> float | None:
+        """The level of the talk since that block; None if it is not the same for long enough."""
+        spoken_db = [level_db for last, level_db in self._seconds if last - _SECOND >= self._fed - blocks_ago]
+        return max(spoken_db) if len(spoken_db) >= _LEAST_SECONDS_AFTER else None
+
+
+def _loud_of(levels_db: list[float]) -> float:
+    """The level of the louder ones; they are sorted."""
+    return levels_db[int(_LOUD * len(levels_db))]
 
 
 class _Speech:
@@ -225,32 +293,70 @@ class _Speech:
         self._loudnesses: list[float] = []
         self._least_db = SILENCE_DBFS
         """Blocks below this level are background talk; SILENCE_DBFS without any."""
+        self._talk_db: float | None = None
+        self._smooth_db: deque[float] = deque()
+        self._sorted_smooth_db: list[float] = []
+        self._least_smooth_db = SILENCE_DBFS
+        """The same for the mean levels."""
 
-    def judge(self, block: Audio, judged: VadResult) -> None:
+    def learn_talk(self, talk_db: float | None) -> None:
+        """Take the level of the talk before the speaker's first loud block, if there was any."""
+        self._talk_db = talk_db
+
+    def judge(self, block: Audio, judged: VadResult, smooth_db: float) -> None:
         """Add the next block; it is voiced only if it is above the background talk."""
+        self._least_smooth_db = self._above_talk_db()
         self._least_db = SILENCE_DBFS
-        loud_db = self._loudnesses[int(_LOUD * len(self._loudnesses))]
+        loud_db = _loud_of(self._loudnesses)
         is_talk = judged.is_talk and judged.room_db > loud_db - _FAINT_BELOW_DB
-        if (is_talk or self._is_room_sounding) and judged.room_db > SILENCE_DBFS:
+        is_known = self._least_smooth_db > SILENCE_DBFS
+        if not is_known and (is_talk or self._is_room_sounding) and judged.room_db > SILENCE_DBFS:
             talk_db = judged.room_db + _TALK_VARIES_DB
             self._least_db = talk_db + _PART_OF_THE_WAY * max(0.0, loud_db - talk_db)
-        is_voice = judged.is_voice and judged.level_db >= self._least_db
-        self.add(_Heard(block, is_voice, judged.level_db))
+        heard = _Heard(block, judged.is_voice, judged.level_db, smooth_db)
+        self.add(replace(heard, is_voice=self._is_above_talk(heard)))
+
+    def _above_talk_db(self) -> float:
+        """The least mean level of the speaker; SILENCE_DBFS where the talk is unknown or as loud."""
+        loud_db = _loud_of(self._sorted_smooth_db)
+        if self._talk_db is None or loud_db - self._talk_db < _LEAST_APART_DB:
+            return SILENCE_DBFS
+        return min(self._talk_db + _UP_FROM_TALK * (loud_db - self._talk_db), loud_db - _BELOW_LOUD_DB)
+
+    def _is_above_talk(self, heard: _Heard) -> bool:
+        is_loud = heard.level_db >= self._least_db and heard.smooth_db >= self._least_smooth_db
+        return heard.is_voice and is_loud
 
     def add(self, heard: _Heard) -> None:
         self.blocks.append(heard)
         if heard.is_voice:
             self.voiced_blocks += 1
             insort(self._loudnesses, heard.level_db)
+            insort(self._sorted_smooth_db, heard.smooth_db)
+            self._smooth_db.append(heard.smooth_db)
+            if len(self._smooth_db) > _LOUD_MEMORY:
+                del self._sorted_smooth_db[bisect_left(self._sorted_smooth_db, self._smooth_db.popleft())]
         if heard.is_voice and (self.silent_blocks < _GAP or self._is_heard(self.blocks[-_WORD:])):
             self.silent_blocks = 0
             self.hangovers = 1.0
         else:
             self.silent_blocks += 1
 
+    def blocks_since_loud(self) -> int:
+        """How many blocks ago the first one was that is as loud as the speaker."""
+        least_db = _loud_of(self._sorted_smooth_db) - _FIRST_LOUD_DB
+        loud = (place for place, heard in enumerate(self.blocks) if heard.is_voice and heard.smooth_db >= least_db)
+        return len(self.blocks) - next(loud, 0)
+
+    def blocks_after_loud(self) -> int:
+        """How many blocks ago the last one was that is nearly as loud as the speaker."""
+        least_db = _loud_of(self._sorted_smooth_db) - _LAST_LOUD_DB
+        quiet = takewhile(lambda heard: heard.smooth_db < least_db, reversed(self.blocks))
+        return sum(1 for _ in quiet)
+
     @property
     def is_in_talk(self) -> bool:
-        return self._least_db > SILENCE_DBFS
+        return self._least_db > SILENCE_DBFS or self._least_smooth_db > SILENCE_DBFS
 
     def forget_talk(self, pre_roll: int) -> None:
         """Drop background talk from before the utterance, except for the pre-roll."""
@@ -267,7 +373,7 @@ class _Speech:
         """Whether the blocks are more than a knock or a loud word in the background."""
         if not self.is_in_talk:
             return True
-        loud = sum(heard.is_voice and heard.level_db >= self._least_db for heard in blocks)
+        loud = sum(map(self._is_above_talk, blocks))
         return loud >= _WORD_VOICED
 
     def audio(self) -> Audio:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from edgevox.audio.endpointing import Endpointer, EndpointEvent, FalseStart, SpeechResumed, SpeechSegment
 from edgevox.audio.vad import BLOCK_MS
@@ -18,6 +18,9 @@ from edgevox.core.types import Audio
 
 COMMAND_WITHIN_S = 8.0
 """How long it stays awake after the wake word without a command."""
+
+WakeContext: TypeAlias = Literal["called", "follow_up", "open"]
+"""Why an utterance is heard: the wake word or a running turn; a reply before it; the mode "off"."""
 
 
 class WakeWordSpotter(Protocol):
@@ -76,9 +79,11 @@ class WakeState:
         return self.is_awake or (self.mode == "phrase" and not self._is_muted)
 
     @property
-    def is_follow_up(self) -> bool:
-        """Whether it is awake because a reply has ended, not by the wake word."""
-        return self._is_follow_up and self.mode != "off"
+    def context(self) -> WakeContext:
+        """Why it is awake, unless a turn runs, a question is open or an alarm rings."""
+        if self.mode == "off":
+            return "open"
+        return "follow_up" if self._is_follow_up else "called"
 
     def feed(self, block: Audio, *, is_engaged: bool, is_in_speech: bool) -> tuple[Audio, ...]:
         """Process the next block; if it ends the wake word, return the audio after the word.

@@ -251,6 +251,7 @@ class SoundSettings(Section):
 
 
 WakeMode: TypeAlias = Literal["off", "word", "phrase"]
+RequestsOnly: TypeAlias = Literal["never", "follow_ups", "always"]
 ThresholdName: TypeAlias = Literal["strict", "normal", "eager"]
 Threshold: TypeAlias = ThresholdName | Annotated[float, Field(gt=0, le=1)]
 WAKE_WORDS = Path(__file__).with_name("wake_words.toml")
@@ -305,6 +306,11 @@ class WakeSettings(Section):
         "normal", "the detection threshold: strict has fewest false alarms, eager misses least; or a number"
     )
     follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)
+    requests_only: RequestsOnly = key(
+        "follow_ups",
+        "where talk that is no command or question (English) is ignored: never, follow_ups (after a reply), "
+        "always (also with the mode off)",
+    )
 
 
 Scopes: TypeAlias = tuple[str, ...]
@@ -314,7 +320,7 @@ class PeopleSettings(Section):
     """Who is speaking, once somebody is enrolled: edgevox people add NAME."""
 
     enabled: bool = key(True, "false: voices are not recognised, though people are enrolled")
-    threshold: float = key(3.0, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)
+    threshold: float = key(2.7, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)
     scopes: Mapping[Text, Scopes] = key({}, 'what a person may do, by scopes: Tim = ["read", "act"] (no locks)')
     guest_scopes: Scopes = key(("read", "act", "confirm"), "what a voice that is not enrolled may do: no locks")
     confirm_by: Literal["anyone", "allowed"] = key(

@@ -266,7 +266,7 @@ class VoiceLoop:
             is_whole=not segment.cut,
             dropped_samples=self._audio_source.dropped_samples,
             speculative=self._take_speculation(),
-            is_follow_up=self.wake_state.is_follow_up and not self._is_engaged(),
+            context="called" if self._is_engaged() else self.wake_state.context,
         )
         interrupts, self._has_floor, self._has_interrupted = self._has_interrupted, False, False
         self._turn_queue.take(utterance, interrupts=interrupts)

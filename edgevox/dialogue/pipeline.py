@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,6 +14,8 @@ from edgevox.agents import AgentResult, ReplyAgent
 from edgevox.agents.conversation import mark_truncated
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.io.speaker import Loudspeaker
+from edgevox.audio.wake_gate import WakeContext
+from edgevox.config.sections import RequestsOnly
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
@@ -27,8 +29,17 @@ from edgevox.dialogue.replies import ReplyLanguages, ReplyRunner
 from edgevox.dialogue.speculative import IdleWorker, IdleWorkers, SpeculativeReply, SpeculativeTranscript
 from edgevox.dialogue.speech_output import SpeechOutput, Synthesizer, Volume
 from edgevox.dialogue.transcriber import Transcriber
+from edgevox.dialogue.turn_completion import is_request
 
 ANOTHER_PERSON = "another person spoke"
+NO_REQUEST = "no request"
+
+_REQUESTS_ONLY: Mapping[RequestsOnly, frozenset[WakeContext]] = {
+    "never": frozenset(),
+    "follow_ups": frozenset({"follow_up"}),
+    "always": frozenset({"follow_up", "open"}),
+}
+"""Where only a request counts, by `wake.requests_only`."""
 _NOTHING_TO_STOP = "there was nothing to stop"
 
 
@@ -60,7 +71,11 @@ class Pipeline:
         speakers: SpeakerRecognizer | None = None,
         caller: Caller = LOCAL,
         idle_workers: IdleWorkers | None = None,
+        requests_only: RequestsOnly = "never",
     ) -> None:
+        self._requests_only = requests_only
+        self._has_asked = False
+        """Whether the last reply was a question."""
         self.last_speaker = ""
         """The speaker of the last voice turn, "" if unknown."""
         self._speakers = speakers
@@ -255,12 +270,12 @@ class Pipeline:
         last_voiced_s: float,
         dropped_samples: int = 0,
         speculative: SpeculativeTranscript | None = None,
-        only_from: str = "",
+        context: WakeContext = "called",
     ) -> AgentResult | None:
-        """Run a voice turn; returns None if the utterance holds no words.
+        """Run a voice turn; returns None if the utterance holds no words or is not addressed to the assistant.
 
-        With `only_from` it is a follow-up, dropped if another person spoke. `speculative` is the turn's
-        transcription, if already started. Opens the turn's gate.
+        `context` says why it was heard: another person's follow-up is dropped, and where `requests_only` says so, what
+        is no request. `speculative` is the turn's transcription, if already started. Opens the turn's gate.
         Raises EdgevoxError after publishing TurnEnded.
         """
         assert speculative is None or speculative.turn is turn
@@ -274,15 +289,15 @@ class Pipeline:
                 if not transcript.text:
                     self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=transcript.dropped or ""))
                     return None
-                if self._speakers and not self._speakers.may_follow_up(transcript.speaker, only_from):
+                if reason := self._not_addressed(transcript, context):
                     await self._drop_speculative_reply()
-                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=ANOTHER_PERSON))
+                    self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=reason))
                     return None
                 self.last_speaker = transcript.speaker
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
-                return await self._reply(
+                result = await self._reply(
                     transcript.text,
                     turn,
                     "voice",
@@ -291,6 +306,17 @@ class Pipeline:
                     is_ringing=is_ringing,
                     is_doubted=self._doubts(transcript),
                 )
+                self._has_asked = result.reply.rstrip().endswith("?")
+                return result
+
+    def _not_addressed(self, transcript: Transcript, context: WakeContext) -> str:
+        """Why an utterance is not for the assistant; "" if it is."""
+        before = self.last_speaker if context == "follow_up" else ""
+        if self._speakers and not self._speakers.may_follow_up(transcript.speaker, before):
+            return ANOTHER_PERSON
+        # After a question of the assistant every answer counts: "the blue one".
+        is_any_word_enough = self._has_asked or context not in _REQUESTS_ONLY[self._requests_only]
+        return "" if is_any_word_enough or self.is_ringing or is_request(transcript) else NO_REQUEST
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
         assert self._transcriber is not None

@@ -51,6 +51,50 @@ def classify_completion(text: str) -> TurnCompletion:
     return "whole" if _is_whole(spoken) else "unclear"
 
 
+# --- addressed to the assistant
+
+# A longer utterance is talk, even if a question is in it.
+_MOST_WORDS_OF_REQUEST = 30
+# So short an answer or correction needs no verb if it names something of a home: "no, the kitchen".
+_MOST_WORDS_OF_FRAGMENT = 6
+
+
+def is_request(transcript: Transcript) -> bool:
+    """Whether the words can be meant for the assistant: a command, a question or a phrase such as "thank you".
+
+    Other languages than English always can.
+    """
+    if transcript.language != ENGLISH:
+        return True
+    if len(plain_words(transcript.text)) > _MOST_WORDS_OF_REQUEST:
+        return False
+    return any(map(_is_request, re.split(r"[.!?;]+(?:\s+|$)", transcript.text)))
+
+
+def _is_request(sentence: str) -> bool:
+    said = _words(sentence)
+    words = _without_preamble(said)
+    if not words:
+        return False
+    text = " ".join(words)
+    if parse_builtin_command(text) or _is(text, "final_phrase", "whole_phrase") or _has(said, "polite", "sum"):
+        return True
+    if any(_is(" ".join(said[start : start + 2]), "asked") for start in range(len(said))):
+        return True
+    if _is(words[0], "question"):
+        # Not "what I did was": "what is", "how many are", "which windows".
+        return len(words) > 1 and not _is(words[1], "pronoun")
+    if _is(words[0], "verb", "request_verb", "auxiliary") or _is_number(words[0]):
+        return True
+    if any(_is(" ".join(words[:length]), "request_start") for length in (2, 3, 4)):
+        return True
+    is_about_home = _has(words, "thing", "room", "unit", "colour", "comparative", "home_word")
+    if is_about_home and (_has(words, "verb", "particle", "correction") or any(map(_is_number, words))):
+        return True
+    is_fragment = len(words) <= _MOST_WORDS_OF_FRAGMENT and not _has(words, "auxiliary")
+    return is_fragment and (is_about_home or _has(words, "correction"))
+
+
 # --- unfinished
 
 

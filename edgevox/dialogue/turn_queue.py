@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from edgevox.audio.wake_gate import WakeState
+from edgevox.audio.wake_gate import WakeContext, WakeState
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, SpeechDropped
 from edgevox.core.turn import Turn, background_task, cancel_tasks
@@ -36,8 +36,7 @@ class Utterance:
     dropped_samples: int
     speculative: SpeculativeTranscript | None
     """Its transcription, if one was started before the endpoint."""
-    is_follow_up: bool = False
-    """Whether it came after a reply, without the wake word."""
+    context: WakeContext = "called"
 
 
 class TurnQueue:
@@ -149,7 +148,7 @@ class TurnQueue:
                 last_voiced_s=utterance.last_voiced_s,
                 dropped_samples=utterance.dropped_samples,
                 speculative=utterance.speculative,
-                only_from=self._pipeline.last_speaker if utterance.is_follow_up else "",
+                context=utterance.context,
             )
         except EdgevoxError:
             return  # reported by TurnEnded

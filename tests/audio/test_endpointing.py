@@ -290,30 +290,50 @@ def ended_after(samples: Samples, hangovers: float) -> list[SpeechSegment]:
 
 
 @pytest.fixture(scope="module")
-def babble(tmp_path_factory: pytest.TempPathFactory) -> Samples:
-    """Ten seconds of six voices at once, as loud as 1."""
-    folder = tmp_path_factory.mktemp("babble")
-    said = espeak(
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Samples:
+    """One voice that pauses between its sentences, as on a television."""
+    return espeak(
         "The train to the coast leaves at half past nine, and my sister wants to bring her dog, although it "
         "barks all day and nobody on the platform likes it very much, least of all the man with the hat.",
-        folder,
+        tmp_path_factory.mktemp("talk"),
     )
+
+
+@pytest.fixture(scope="module")
+def television(talk: Samples) -> Samples:
+    """Ten seconds of one voice, as loud as 1."""
+    return np.asarray(np.resize(talk, 10 * RATE_HZ) / np.std(talk), dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def babble(talk: Samples) -> Samples:
+    """Ten seconds of six voices at once, as loud as 1."""
     length = 10 * RATE_HZ
-    voices = [np.resize(np.roll(said, -start), length) for start in range(0, len(said), len(said) // 6)]
+    voices = [np.resize(np.roll(talk, -start), length) for start in range(0, len(talk), len(talk) // 6)]
     together = np.sum(voices, axis=0)
     return np.asarray(together / np.std(together), dtype=np.float32)
 
 
-@pytest.mark.parametrize("snr_db", [20, 15, 10])
-def test_a_command_ends_where_others_go_on_talking(command: Samples, babble: Samples, snr_db: int) -> None:
+@pytest.mark.parametrize(("background", "snr_db"), [("babble", 20), ("babble", 10), ("television", 10)])
+def test_a_command_ends_where_others_go_on_talking(
+    command: Samples, background: str, snr_db: int, request: pytest.FixtureRequest
+) -> None:
     starts_s, level = 3.5, float(np.std(command)) * 10 ** (-snr_db / 20)
-    heard = babble * level
+    heard = request.getfixturevalue(background) * level
     first = round(starts_s * RATE_HZ)
     heard[first : first + len(command)] += command
     found = [event for event in events(heard) if isinstance(event, SpeechSegment)]
     over_s = starts_s + len(command) / RATE_HZ
     (utterance,) = [each for each in found if each.started_at_s < over_s and each.ended_at_s > starts_s + 1]
     assert over_s - 0.3 < utterance.ended_at_s < over_s + 1.2
+
+
+def test_a_command_ends_where_a_television_is_switched_on_behind_it(command: Samples, television: Samples) -> None:
+    heard = television * float(np.std(command)) * 10 ** (-10 / 20)
+    heard[: len(command)] = command
+    (utterance, *_rest) = [event for event in events(in_a_room(heard)) if isinstance(event, SpeechSegment)]
+    assert utterance.ended_at_s - utterance.last_voiced_at_s < 1.2
+    assert len(heard) / RATE_HZ - utterance.ended_at_s > 2.0
 
 
 @pytest.mark.parametrize("snr_db", [20, 10])

@@ -6,13 +6,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 import pytest
 
 from edgevox.agents import LLMAgent
+from edgevox.audio.wake_gate import WakeContext
 from edgevox.core.errors import DeviceUnavailable, EngineFailed
 from edgevox.core.events import Event, PlaybackStarted, ReplyDelta, SynthesisStarted, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag, Turn
 from edgevox.core.types import Audio, ChatReply, ChatRequest
-from edgevox.dialogue import Loudspeaker, Pipeline, Synthesizer
+from edgevox.dialogue import Loudspeaker, Pipeline, Synthesizer, Transcriber
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
+from tests.dialogue.fake_stt import FakeStt
 from tests.dialogue.stage import Unducked
+from tests.speakers.voices import sound_of
 
 STORY = "This is the first sentence of it. Here is the second one. And this is the third."
 
@@ -123,3 +126,19 @@ async def test_a_cancelled_turn_stops_speaking_and_ends() -> None:
     assert isinstance(ended, TurnEnded)
     assert ended.outcome == "cancelled"
     assert len(speaker.played) == 1
+
+
+async def test_talk_after_a_reply_is_dropped_unless_the_reply_was_a_question() -> None:
+    outcomes = []
+    for reply in ("It rains.", "Which lamp?"):
+        events: list[Event] = []
+        agent = LLMAgent("test", model=ScriptedModel([reply, "Fine."]), publish=events.append)
+        transcriber = Transcriber(FakeStt(["what is the weather", "i had a terrible day"]))
+        pipeline = Pipeline(
+            agent, preset="p", publish=events.append, transcriber=transcriber, requests_only="follow_ups"
+        )
+        contexts: tuple[WakeContext, ...] = ("called", "follow_up")
+        for context in contexts:
+            await pipeline.hear(sound_of(1), Turn(), last_voiced_s=0.0, context=context)
+        outcomes.append([(event.outcome, event.error) for event in events if isinstance(event, TurnEnded)])
+    assert outcomes == [[("answered", ""), ("dropped", "no request")], [("answered", ""), ("answered", "")]]

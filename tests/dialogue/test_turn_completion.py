@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edgevox.dialogue.turn_completion import classify_completion
+from edgevox.core.types import Transcript
+from edgevox.dialogue.turn_completion import classify_completion, is_request
 
 CERTAIN = """
 Stop.
@@ -241,3 +242,30 @@ def test_a_mark_that_goes_on_makes_anything_unfinished(text: str) -> None:
 @pytest.mark.parametrize("text", WHOLE)
 def test_case_and_full_stops_say_nothing(text: str) -> None:
     assert classify_completion(text.casefold().rstrip(".?!")) == "whole"
+
+
+REQUESTS = """
+Turn on the kitchen lights.
+And the lamp too.
+Which windows are still open?
+If nobody is home, turn off all of the lights.
+no, the kitchen
+a bit brighter
+Thank you.
+It's too bright in the study.
+""".strip().splitlines()
+
+TALK = """
+I had a terrible day at work.
+You know, what I did was, I went to the river and I sat there.
+He was made still more respectable than he was.
+kids are talking by the door
+Good evening, and welcome back to the show.
+Police say the alarm was disarmed shortly after midnight.
+""".strip().splitlines()
+
+
+def test_talk_is_told_from_requests_by_its_words() -> None:
+    heard = {text: is_request(Transcript(text, "en", 2.0)) for text in (*REQUESTS, *TALK)}
+    assert [text for text, is_asked in heard.items() if is_asked] == REQUESTS
+    assert is_request(Transcript("Ich hatte einen schlimmen Tag.", "de", 2.0)), "only English is judged"

@@ -35,7 +35,7 @@ def recognizer(**settings: object) -> SpeakerRecognizer:
 
 
 async def hear(
-    number: int, speakers: SpeakerRecognizer, model: ScriptedModel, events: list[Event], only_from: str = ""
+    number: int, speakers: SpeakerRecognizer, model: ScriptedModel, events: list[Event], after: str = ""
 ) -> Pipeline:
     @tool(scope="act")
     def paint() -> str:
@@ -46,7 +46,8 @@ async def hear(
     agent = LLMAgent("test", model=model, tools=[paint], parsers=("hermes",), publish=events.append)
     transcriber = SpeakerTranscriber(Transcriber(FakeStt(["what is on my list"])), speakers)
     pipeline = Pipeline(agent, preset="p", publish=events.append, transcriber=transcriber, speakers=speakers)
-    await pipeline.hear(sound_of(number), Turn(), last_voiced_s=0.0, only_from=only_from)
+    pipeline.last_speaker = after
+    await pipeline.hear(sound_of(number), Turn(), last_voiced_s=0.0, context="follow_up" if after else "called")
     return pipeline
 
 
@@ -109,9 +110,9 @@ async def test_a_spoken_yes_counts_from_an_allowed_voice_only_if_the_policy_says
 async def test_a_follow_up_of_another_person_is_dropped() -> None:
     for follow_ups, outcome in (("same", "dropped"), ("anyone", "answered")):
         events: list[Event] = []
-        await hear(STRANGER, recognizer(follow_ups=follow_ups), ScriptedModel(["Bread."]), events, only_from="Anna")
+        await hear(STRANGER, recognizer(follow_ups=follow_ups), ScriptedModel(["Bread."]), events, after="Anna")
         assert [event.outcome for event in events if isinstance(event, TurnEnded)] == [outcome]
-    pipeline = await hear(ANNA, recognizer(), ScriptedModel(["Bread."]), [], only_from="Anna")
+    pipeline = await hear(ANNA, recognizer(), ScriptedModel(["Bread."]), [], after="Anna")
     assert pipeline.last_speaker == "Anna"
 
 

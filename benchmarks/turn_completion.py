@@ -1,0 +1,85 @@
+"""How many pauses in mid-sentence would end a turn, by the words alone: `python -m benchmarks.turn_completion`
+
+Every boundary between two words of a sentence is a pause after which the speaker goes on; behind the last word the
+turn ends. The words are as written, without errors of a recogniser. A policy ends the turn after 300 ms of silence
+for some classes of turn completion, and waits longer for the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.speech_test_set import SENTENCES
+from edgevox.dialogue.turn_completion import (
+    AFTER_CERTAIN,
+    AFTER_UNCLEAR,
+    AFTER_UNFINISHED,
+    AFTER_WHOLE,
+    TurnCompletion,
+    classify_completion,
+)
+
+SUITES = ("home", "home_b", "scheduled")
+HANGOVER_MS = 500
+WAITS_MS: Mapping[TurnCompletion, float] = {
+    "certain": AFTER_CERTAIN * HANGOVER_MS,
+    "whole": AFTER_WHOLE * HANGOVER_MS,
+    "unclear": AFTER_UNCLEAR * HANGOVER_MS,
+    "unfinished": AFTER_UNFINISHED * HANGOVER_MS,
+}
+SOON_MS = 300.0
+POLICIES: Mapping[str, frozenset[TurnCompletion]] = {
+    "certain (as it is)": frozenset({"certain"}),
+    "certain and whole": frozenset({"certain", "whole"}),
+    "all but unfinished": frozenset({"certain", "whole", "unclear"}),
+}
+
+
+def measure(sentences: Sequence[str]) -> dict[str, object]:
+    inner: Counter[TurnCompletion] = Counter()
+    last: Counter[TurnCompletion] = Counter()
+    for sentence in sentences:
+        words = sentence.rstrip(".?!").split()
+        last[classify_completion(" ".join(words))] += 1
+        inner.update(classify_completion(" ".join(words[:length])) for length in range(1, len(words)))
+    return {
+        "sentences": len(sentences),
+        "pauses": inner.total(),
+        "after_300_ms": {name: _policy(soon, inner, last) for name, soon in POLICIES.items()},
+    }
+
+
+def _policy(
+    soon: frozenset[TurnCompletion], inner: Counter[TurnCompletion], last: Counter[TurnCompletion]
+) -> dict[str, float]:
+    waited_ms = sum(count * (SOON_MS if name in soon else WAITS_MS[name]) for name, count in last.items())
+    return {
+        "false_cut_offs_percent": round(100 * sum(inner[name] for name in soon) / inner.total(), 1),
+        "ends_found_percent": round(100 * sum(last[name] for name in soon) / last.total(), 1),
+        "mean_wait_ms": round(waited_ms / last.total()),
+    }
+
+
+def suite(name: str) -> list[str]:
+    path = Path(__file__).parents[1] / "tests" / "eval" / f"{name}.jsonl"
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [row["utterance"] for row in rows if "utterance" in row]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Turn completion at pauses in mid-sentence.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
+    args = parser.parse_args()
+    sets = {"speech benchmarks": list(SENTENCES)} | {name: suite(name) for name in SUITES}
+    result = {name: measure(sentences) for name, sentences in sets.items()}
+    print(json.dumps(result, indent=2))
+    if args.json:
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
