@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("edgevox.agents", "edgevox.home"),
     ("edgevox.dialogue", "edgevox.adapters"),
-    ("edgevox.eval", "edgevox.satellites", "edgevox.server", "edgevox.testing"),
+    ("edgevox.eval", "edgevox.satellites", "edgevox.server", "edgevox.testing", "edgevox.wake_training"),
     ("edgevox.app",),
     ("edgevox.cli", "edgevox.__main__"),
 )

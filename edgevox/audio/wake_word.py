@@ -1,7 +1,8 @@
-"""Wake-word detection with microWakeWord models, and the measurement of their error rates.
+"""Wake-word detection, and the measurement of error rates.
 
-A detection is the mean of the last five probabilities above a cut-off; about 1 % of a core
-(docs/adr/0030-wake-word.md).
+A built-in word is a microWakeWord model: a detection is the mean of the last five probabilities above a cut-off, about
+1 % of a core (docs/adr/0030-wake-word.md). A word of `edgevox wake train` is a classifier on speech embeddings
+(docs/adr/0059-trained-wake-words.md).
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from numpy.typing import NDArray
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures
 
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
+from edgevox.audio.wake_features import DIMENSIONS, EmbeddingStream, embedding_network
+from edgevox.audio.wake_features import MODEL_ID as EMBEDDING_MODEL_ID
+from edgevox.audio.wake_head import SMOOTHED, WINDOW, WakeHead, is_trained_word, load_word
 from edgevox.config.sections import Threshold, ThresholdName, WakeWord, wake_words
 from edgevox.core.errors import ConfigError
+from edgevox.core.files import user_folders
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.models import open_store
 
 _BLOCK_S = BLOCK_MS / 1000
 # The refractory time after a detection.
@@ -35,20 +41,21 @@ _TFLITE = b"TFL3"
 
 
 class WakeWordDetector:
-    """Detects the wake word in one stream of blocks. Raises ConfigError."""
+    """Detects the wake word in one stream of blocks. Raises ConfigError, and ModelMissing for a trained word."""
 
     def __init__(self, word: str | Path, threshold: Threshold = "normal") -> None:
-        """`word` is the name of a built-in one, or the .json file of a microWakeWord model."""
-        if isinstance(word, Path):
-            self._model = _load(word)
-            self.word = _own(word, self._model)
+        """`word` is a name in `wake_words`, or the .json file of a microWakeWord model or a trained word."""
+        path = word if isinstance(word, Path) else _BUILT_IN_MODELS / wake_words()[word].model
+        self._model: _MicroModel | _EmbeddingModel
+        if is_trained_word(path):
+            trained, head = load_word(path)
+            self._model, own = _EmbeddingModel(head), trained.wake_word(path)
         else:
-            self.word = wake_words()[word]
-            self._model = _load(_BUILT_IN_MODELS / self.word.model)
+            model = _load(path)
+            self._model, own = _MicroModel(model), _own(path, model)
+        self.word = own if isinstance(word, Path) else wake_words()[word]
         self.confidence = 0.0
         """The mean of the model's last probabilities."""
-        self._features = MicroWakeWordFeatures()
-        self._steps = 0
         self._trigger = Trigger(self.word.cutoff(threshold))
 
     @property
@@ -64,14 +71,46 @@ class WakeWordDetector:
         """Process a block; returns the confidence without a decision."""
         if block.rate_hz != SAMPLE_RATE_HZ:
             raise ValueError(f"{block.rate_hz} Hz is not 16 kHz")
-        pcm = (np.clip(block.samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
+        self.confidence = self._model.judge(block.samples)
+        return self.confidence
+
+
+class _MicroModel:
+    """A microWakeWord model, which keeps its own state."""
+
+    def __init__(self, model: MicroWakeWord) -> None:
+        self._model = model
+        self._features = MicroWakeWordFeatures()
+        self._steps = 0
+        self._confidence = 0.0
+
+    def judge(self, samples: NDArray[np.float32]) -> float:
+        pcm = (np.clip(samples, -1.0, 1.0) * 32_767).astype("<i2").tobytes()
         for features in self._features.process_streaming(pcm):
             probability = self._model.process_streaming_prob(features)
             self._steps += 1
             # The model yields 0 between its strides.
             if self._steps % self._model.stride == 0:
-                self.confidence = probability or 0.0
-        return self.confidence
+                self._confidence = probability or 0.0
+        return self._confidence
+
+
+class _EmbeddingModel:
+    """A trained word: a probability for every embedding, that is per 80 ms."""
+
+    def __init__(self, head: WakeHead) -> None:
+        self._stream = EmbeddingStream(embedding_network(open_store(user_folders()).path(EMBEDDING_MODEL_ID)))
+        self._head = head
+        self._recent = np.zeros((0, DIMENSIONS), np.float32)
+        self._confidence = 0.0
+
+    def judge(self, samples: NDArray[np.float32]) -> float:
+        new = self._stream.feed(samples)
+        if len(new):
+            self._recent = np.concatenate([self._recent, new])[-(WINDOW + SMOOTHED - 1) :]
+            if len(self._recent) == WINDOW + SMOOTHED - 1:
+                self._confidence = float(self._head.confidences(self._recent)[-1])
+        return self._confidence
 
 
 class Trigger:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from edgevox.core.files import parse_json
+from edgevox.core.files import parse_json, user_folders
 from edgevox.core.languages import checked_language, listed
 
 AUTO = "auto"
@@ -255,6 +256,10 @@ RequestsOnly: TypeAlias = Literal["never", "follow_ups", "always"]
 ThresholdName: TypeAlias = Literal["strict", "normal", "eager"]
 Threshold: TypeAlias = ThresholdName | Annotated[float, Field(gt=0, le=1)]
 WAKE_WORDS = Path(__file__).with_name("wake_words.toml")
+TRAINED_WORDS_FOLDER = "wake_words"
+"""In the state folder: the words of `edgevox wake train`, NAME.json each."""
+TRAINED_WORD: Literal["edgevox-wake-word-1"] = "edgevox-wake-word-1"
+"""The kind that such a file says it is."""
 
 
 class WakeWord(Section):
@@ -270,8 +275,20 @@ class WakeWord(Section):
 
 
 def wake_words() -> Mapping[str, WakeWord]:
-    """The built-in wake words by name."""
-    return _read_wake_words(WAKE_WORDS)
+    """The built-in wake words and those that the user has trained, by name."""
+    return {**_read_wake_words(WAKE_WORDS), **_trained_wake_words(user_folders().state / TRAINED_WORDS_FOLDER)}
+
+
+def _trained_wake_words(folder: Path) -> Mapping[str, WakeWord]:
+    """Files that are no description of a word are left out: the detector says what is wrong with one."""
+    found: dict[str, WakeWord] = {}
+    for path in sorted(folder.glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            entry = parse_json(path.read_bytes())
+            if entry["kind"] == TRAINED_WORD:
+                facts = {name: entry[name] for name in ("phrase", "cutoffs", "noticed_after_s")}
+                found[path.stem] = WakeWord.model_validate({**facts, "model": path})
+    return found
 
 
 @cache
@@ -295,10 +312,10 @@ class WakeSettings(Section):
     """The wake word or phrase."""
 
     mode: WakeMode = key("off", "off: always listen; word: after a trained wake word; phrase: any phrase first")
-    word: WakeWordName = key("okay_nabu", "the trained wake word")
+    word: WakeWordName = key("okay_nabu", "the wake word: a built-in one, or one of edgevox wake train")
     model: UserPath | None = key(
         None,
-        "your own microWakeWord model (its .json file), instead of the trained word",
+        "your own wake word (the .json file of a microWakeWord model, or of edgevox wake train)",
         example="~/models/hey_house.json",
     )
     phrase: Text = key("computer", "the phrase with which an utterance must begin")

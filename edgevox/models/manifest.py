@@ -15,7 +15,7 @@ from edgevox.core.errors import ConfigError, ModelMissing, describe_faults
 from edgevox.core.files import data_path, parse_toml
 from edgevox.core.languages import ENGLISH, checked_language
 
-Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter", "embedding", "speaker"]
+Kind: TypeAlias = Literal["llm", "stt", "tts", "adapter", "embedding", "speaker", "wake"]
 
 # Ids and file names become paths: no separators, no leading dot.
 _PathName: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]*$")]

@@ -189,9 +189,12 @@ class _HibariVoice:
         self._noise = np.random.default_rng(0)
 
     def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
+        return self.pitched(ids, speed, float(self._pitch))
+
+    def pitched(self, ids: list[int], speed: float, pitch: float) -> NDArray[np.float32]:
         inputs: dict[str, NDArray[Any]] = {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
         *spectrum, pitch_hz = (part[0] for part in self._session.run(inputs))
-        made: NDArray[np.float32] = self._dsp.synth(*spectrum, pitch_hz * self._pitch, self._noise)
+        made: NDArray[np.float32] = self._dsp.synth(*spectrum, pitch_hz * np.float32(pitch), self._noise)
         return made
 
 
@@ -205,9 +208,12 @@ class _KokoroVoice:
         self._styles = np.fromfile(style_path, np.float32).reshape(_STYLE_SHAPE)
 
     def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
+        return self.styled(ids, self._styles[len(ids) - 2], speed)
+
+    def styled(self, ids: list[int], style: NDArray[np.float32], speed: float) -> NDArray[np.float32]:
         inputs: dict[str, NDArray[Any]] = {
             "tokens": np.array([ids], np.int64),
-            "style": self._styles[len(ids) - 2],
+            "style": style,
             "speed": np.array([speed], np.float32),
         }
         made: NDArray[np.float32] = self._session.run(inputs)[0].ravel()

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import dataclasses
 import datetime as dt
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,9 @@ from edgevox.audio.endpointing import Endpointer, SpeechSegment
 from edgevox.audio.files import read_audio
 from edgevox.audio.io.devices import Device, Direction, choose_device, list_devices
 from edgevox.audio.io.microphone import Microphone
+from edgevox.audio.wake_features import MODEL_ID as EMBEDDING_MODEL_ID
+from edgevox.audio.wake_features import EmbeddingNetwork
+from edgevox.audio.wake_head import save_word
 from edgevox.audio.wake_word import (
     TARGET_FALSE_PER_HOUR,
     TARGET_MISSED,
@@ -33,7 +37,9 @@ from edgevox.cli.command import JSON, Command, argument, setting
 from edgevox.cli.context import Context, left, plain_table, right, run_until_done
 from edgevox.cli.ui.progress import pull_progress
 from edgevox.cli.ui.sound_check import devices_table
-from edgevox.config.sections import Threshold, ThresholdName, wake_words
+from edgevox.config import TtsSettings
+from edgevox.config.editing import save_answers
+from edgevox.config.sections import TRAINED_WORDS_FOLDER, Threshold, ThresholdName, wake_words
 from edgevox.core.errors import AudioError, ConfigError, DeviceUnavailable
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import GUEST, Audio
@@ -103,7 +109,7 @@ _MAX_NAMED = 20
 _AUDIO_SUFFIXES = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 
 
-WAKE = Command("wake", "Measure false and missed wake words in recordings")
+WAKE = Command("wake", "Train a wake word of your own, and measure wake words in recordings")
 
 
 @WAKE.action(
@@ -168,6 +174,59 @@ def _test(args: argparse.Namespace, context: Context) -> None:
             context.print(f"\n{what}:", *(f"  {name}" for name in names[:_MAX_NAMED]))
         if len(names) > _MAX_NAMED:
             context.print(f"  … and {len(names) - _MAX_NAMED} more")
+
+
+@WAKE.action(
+    "train",
+    "train a wake word of your own, from synthesised speech",
+    argument("phrase", metavar="PHRASE", help='a few English words, such as "hey house"'),
+    argument(
+        "--negatives",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="recordings (or folders) without the phrase, of your rooms and people: fewer false accepts",
+    ),
+    argument("--quick", action="store_true", help="a first try in a minute or two, with more errors"),
+    argument("--use", action="store_true", help="make it the wake word: wake.mode and wake.word"),
+    JSON,
+)
+def _train(args: argparse.Namespace, context: Context) -> None:
+    # Imported late: other commands do without onnxruntime.
+    from edgevox.tts.speaker_bank import MODEL_ID as SPEAKERS
+    from edgevox.tts.speaker_bank import SpeakerBank
+    from edgevox.wake_training.recipe import QUICK, Plan, checked_phrase, train_wake_word
+
+    phrase = checked_phrase(args.phrase)
+    recordings = [read_audio(path).samples for path in _audio_files(args.negatives)]
+    store, voice = open_store(context.folders), TtsSettings().voice
+    with pull_progress(context.err) as progress:
+        store.ensure([EMBEDDING_MODEL_ID, SPEAKERS, voice], progress)
+    bank = SpeakerBank(store.path(SPEAKERS).parent, store.path(voice), threads=os.cpu_count() or 1)
+    network = EmbeddingNetwork.read(store.path(EMBEDDING_MODEL_ID))
+    with context.err.status("synthesising …") as status:
+        word, head = train_wake_word(
+            phrase, bank, network, plan=QUICK if args.quick else Plan(), recordings=recordings, report=status.update
+        )
+    name = phrase.replace(" ", "_").replace("'", "")
+    path = context.folders.state / TRAINED_WORDS_FOLDER / f"{name}.json"
+    save_word(path, head, word)
+    if args.use:
+        save_answers(context.settings, context.folders, {"wake.mode": "word", "wake.word": name, "wake.model": None})
+    if args.json:
+        context.write_json({"name": name, "file": str(path), **word.model_dump()})
+        return
+    missed, false = word.measured, word.measured["false_accepts"]
+    context.print(
+        f'"{phrase}" is trained: {path}',
+        f"  missed {missed['missed']} of {missed['phrases']} synthesised phrases of speakers kept aside",
+        f"  {false} false accepts in {missed['hours'] * 60:.0f} minutes of people's speech kept aside",
+        f"  {word.training['seconds'] / 60:.1f} minutes, {word.training['cpu_seconds'] / 60:.1f} of processor time",
+    )
+    if not args.use:
+        context.print(f"\nUse it: edgevox config set wake.word {name}, and wake.mode word")
+    context.print(f"Measure it on recordings of people: edgevox wake test TALK.wav --wake-files WORD.wav --word {name}")
 
 
 def _audio_files(paths: Sequence[Path]) -> Iterator[Path]:

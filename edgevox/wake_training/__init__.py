@@ -1,0 +1,1 @@
+"""Trains a wake word from synthesised speech: phrases, augmentation, the classifier and its thresholds."""
