@@ -64,6 +64,10 @@ class LanguageReader(Hook):
         possible = self._possible(run, home)
         for language in possible:
             reading = await asyncio.to_thread(read, run.text, language, home.names, self._tools())
+            if reading is not None and reading.english:
+                self._note_language(language, run)
+                run.text = reading.english  # the rules for English read it, and the tools answer in the language
+                return None
             if reading is not None:
                 return self._decision(reading, language, run)
         if (language := next((one for one, is_clear in possible.items() if is_clear), "")) == "":
@@ -78,9 +82,12 @@ class LanguageReader(Hook):
         by_words = {one.language: one.is_clear for one in candidates(run.text, likely, home.words)}
         return {run.language: True, **by_words} if run.language in LANGUAGES else by_words
 
-    def _decision(self, reading: Reading, language: str, run: Run) -> Answer | Calls:
+    def _note_language(self, language: str, run: Run) -> None:
         self._last = run.language = language
         run.reply_language = run.reply_language or language
+
+    def _decision(self, reading: Reading, language: str, run: Run) -> Answer | Calls:
+        self._note_language(language, run)
         if reading.phrase:
             return Answer(say(reading.phrase, run.reply_language))
         run.notes[self.name] = reading
