@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300, help="a random sample of so many of each language")
     parser.add_argument("--results", type=Path, help="write the counts as JSON")
     arguments = parser.parse_args()
-    report: JsonObject = {"hardware": describe()}
+    report: dict[str, Any] = {"hardware": describe()}
     for language in arguments.languages.split(","):
         folders = [arguments.intents / "tests" / folder for folder in FOLDERS[language]]
         counts = measure(folders, language, arguments.most).report()

@@ -137,6 +137,8 @@ def _sensor_blocks(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     for state in ("on", "off"):
         words = "|".join(dict.fromkeys(one[state] for one in classes.values() if state in one))
         asked = [shape.replace("STATE", f"({words})") for shape in table.get("of_name", ())]
+        if state == "on" and (verbs := "|".join(one["verbs"] for one in classes.values() if "verbs" in one)):
+            asked += [shape.replace("VERB", f"({verbs})") for shape in table["of_verb_name"]]
         context = {"domain": ["binary_sensor"]}
         blocks.append({"sentences": asked, "requires_context": context, "slots": {"state": state}})
         for name, one in classes.items():
@@ -148,6 +150,11 @@ def _sensor_blocks(table: Mapping[str, Any]) -> list[dict[str, Any]]:
             ]
             if state == "on" and "found" in one:  # "is there smoke in the kitchen"
                 asked += [shape.replace("THINGS", f"({one['things']})") for shape in table["of_thing"]]
+            if state == "on" and "verbs" in one:  # "is the washing machine running", where that is one verb
+                asked += [
+                    shape.replace("THINGS", f"({one['things']})").replace("VERB", f"({one['verbs']})")
+                    for shape in table["of_verb"]
+                ]
             slots = {"domain": "binary_sensor", "device_class": name, "state": state}
             blocks.append({"sentences": asked, "slots": slots})
     return blocks
