@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from benchmarks import published_sentences
 from edgevox.eval.suite import Case, read_suite
 
 _HOME = """
@@ -104,3 +107,31 @@ def test_slots_are_those_that_the_sentence_and_the_tool_have(
 
 def test_where_nothing_is_to_be_done_no_call_is_wanted(cases: dict[str, Case]) -> None:
     assert cases["ahoy (ship)"].expect.no_call
+
+
+_GERMAN_TESTS = """
+tests:
+  - sentences: ["Chart Lamp an", "Chart Lamp bimsen"]
+    intent: {name: HassTurnOn, slots: {name: "Chart Lamp"}}
+  - sentences: ["Chart Lamp aus"]
+    intent: {name: HassTurnOn, slots: {name: "Chart Lamp"}}
+"""
+
+
+def test_sentences_of_another_language_are_counted_and_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = tmp_path / "tests" / "de"
+    tests.mkdir(parents=True)
+    (tests / "_fixtures.yaml").write_text(_HOME)
+    (tests / "ship.yaml").write_text(_GERMAN_TESTS)
+    results = tmp_path / "results.json"
+    given = ["--intents", str(tmp_path), "--languages", "de", "--results", str(results)]
+    monkeypatch.setattr(sys, "argv", ["published_sentences", *given])
+
+    published_sentences.main()
+
+    counted = json.loads(results.read_text(encoding="utf-8"))["de"]
+    percents = [counted[f"{part}_percent"] for part in ("right_tool", "exact", "not_understood")]
+    assert (counted["sentences"], *percents) == (3, 33.3, 33.3, 33.3)
+    assert "Chart Lamp" not in capsys.readouterr().out + results.read_text(encoding="utf-8")

@@ -80,6 +80,31 @@ async def test_a_lock_is_opened_after_a_question_in_the_language(talk: Talk) -> 
     assert talk.bench.state("lock.front_door") == "locked"
 
 
+async def test_relative_changes_exceptions_and_references_are_read_in_german(talk: Talk) -> None:
+    assert await talk.say("Schalte das Kitchen Light ein") == "Kitchen Light eingeschaltet."
+    assert await talk.say("Mach es etwas dunkler") == "Kitchen Light auf 80 Prozent gestellt."
+    assert await talk.say("Stell den Thermostat zwei Grad wärmer") == "Thermostat auf 23 Grad gestellt."
+    await talk.say("Schalte alle Lichter außer Desk Lamp ein")
+    assert (talk.bench.state("light.bedroom"), talk.bench.state("light.desk_lamp")) == ("on", "off")
+    await talk.say("Schalte die Floor Lamp aus")
+    await talk.say("Mach sie wieder an")
+    assert talk.bench.state("light.floor_lamp") == "on"
+    assert talk.model.requests == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Schalte das Kitchen Light um acht Uhr ein",
+        "Schalte das Kitchen Light ein, wenn es dunkel wird",
+        "Mach das Licht außer in Kitchen und Office an",
+    ],
+)
+async def test_an_unread_time_condition_or_exception_leaves_everything_as_it_is(talk: Talk, said: str) -> None:
+    assert await talk.say(said) == say("not_understood", "de")
+    assert talk.bench.state("light.kitchen") == "off"
+
+
 async def test_what_no_template_fits_is_not_acted_on_by_a_model_that_knows_english_only(talk: Talk) -> None:
     assert await talk.say("Mach das Licht bloß nicht aus") == say("not_understood", "de")
     assert await talk.say("Was ist die Hauptstadt von Peru?") == say("not_understood", "de")
@@ -117,6 +142,9 @@ async def test_the_other_languages_act_and_answer(talk: Talk, said: str, reply: 
     [
         ("schalte das kitchen light ein", [("turn_on", '{"name": "kitchen light"}')]),
         ("licht an in der kueche", [("turn_on", '{"area": "Küche", "domain": "light"}')]),
+        ("Küchenlicht an", [("turn_on", '{"area": "Küche", "domain": "light"}')]),
+        ("Machen Sie bitte das Licht in der Küche an", [("turn_on", '{"area": "Küche", "domain": "light"}')]),
+        ("Brennt in der Küche noch Licht?", [("get_state", '{"area": "Küche", "domain": "light", "state": "on"}')]),
         ("mach die Stelampe an", [("turn_on", '{"name": "Stehlampe"}')]),
         ("dimme die Stehlampe auf fuenfzig Prozent", [("light_set", '{"name": "Stehlampe", "brightness": 50}')]),
         (

@@ -64,6 +64,10 @@ class LanguageReader(Hook):
         possible = self._possible(run, home)
         for language in possible:
             reading = await asyncio.to_thread(read, run.text, language, home.names, self._tools())
+            if reading is not None and reading.english:
+                self._note(reading, language, run)
+                run.text = reading.english  # the rules for English read it, and the tools answer in the language
+                return None
             if reading is not None:
                 return self._decision(reading, language, run)
         if (language := next((one for one, is_clear in possible.items() if is_clear), "")) == "":
@@ -78,12 +82,15 @@ class LanguageReader(Hook):
         by_words = {one.language: one.is_clear for one in candidates(run.text, likely, home.words)}
         return {run.language: True, **by_words} if run.language in LANGUAGES else by_words
 
-    def _decision(self, reading: Reading, language: str, run: Run) -> Answer | Calls:
+    def _note(self, reading: Reading, language: str, run: Run) -> None:
         self._last = run.language = language
         run.reply_language = run.reply_language or language
+        run.notes[self.name] = reading
+
+    def _decision(self, reading: Reading, language: str, run: Run) -> Answer | Calls:
+        self._note(reading, language, run)
         if reading.phrase:
             return Answer(say(reading.phrase, run.reply_language))
-        run.notes[self.name] = reading
         run.text = ""  # the other hooks would compare the calls with the words
         return Calls(reading.calls)
 
@@ -128,6 +135,6 @@ class _KnownHome:
 
 
 def read_here(run: Run) -> bool | None:
-    """Whether a request that was read in another language is about the speaker's room; None if it was not."""
+    """Whether calls that were read in another language are about the speaker's room; None if none were."""
     reading = run.notes.get(LanguageReader.name)
-    return reading.is_here if isinstance(reading, Reading) else None
+    return reading.is_here if isinstance(reading, Reading) and not reading.english else None

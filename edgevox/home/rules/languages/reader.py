@@ -27,16 +27,24 @@ _UNITS = ("hours", "minutes", "seconds")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a request asks for: calls, or talk that needs only a phrase. `is_here` if it is about the speaker's room."""
+    """What a request asks for: calls, talk that needs only a phrase, or the same request in English.
+
+    `is_here` if it is about the speaker's room.
+    """
 
     calls: tuple[ToolCall, ...] = ()
     phrase: str = ""
     is_here: bool = False
+    english: str = ""
 
 
 def read(text: str, language: str, names: Names, tools: Collection[str]) -> Reading | None:
     """The reading of a request, with tools among these; None if it is not understood."""
-    return _Reader(language, names, tools).read(" ".join(text.split()).strip(" .!?,;¿¡"))
+    reader = _Reader(language, names, tools)
+    plain = reader.rewritten(" ".join(text.replace("\u2019", "'").split()).strip(" .!?,;¿¡"))
+    if (reading := reader.read(plain)) is None and (parted := reader.without_compounds(plain)) != plain:
+        return reader.read(parted)
+    return reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,21 @@ class _Reader:
     language: str
     names: Names
     tools: Collection[str]
+
+    def rewritten(self, text: str) -> str:
+        """The text with other forms of address and of verbs in those that the templates have."""
+        for pattern, replacement in own_file(self.language).get("rewrites", ()):
+            text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
+        return " ".join(text.split())
+
+    def without_compounds(self, text: str) -> str:
+        """ "Küchenlicht" is the light in the kitchen, where nothing has that name."""
+        grammar = own_file(self.language)
+        if "compound_nouns" not in grammar:
+            return text
+        areas = "|".join(re.escape(label) for label in sorted(self.names.areas, key=len, reverse=True))
+        compound = rf"\b({areas})(?:{grammar['compound_links']})?-?({grammar['compound_nouns']})\b"
+        return re.sub(compound, grammar["compound_parted"], text, flags=re.IGNORECASE) if areas else text
 
     def read(self, text: str, parts: int = _MAX_PARTS) -> Reading | None:
         if reading := self._one(text) or self._later(text):
@@ -61,6 +84,8 @@ class _Reader:
             return None
         if phrase := _TALK.get(match.intent):
             return Reading(phrase=phrase)
+        if match.english:
+            return Reading(is_here=match.is_here, english=match.english)
         call = self._call(match)
         return Reading((call,), is_here=match.is_here) if call else None
 

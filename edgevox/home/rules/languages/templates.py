@@ -39,12 +39,15 @@ _Entry: TypeAlias = tuple[str, str, str, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An intent and its slots; a sentence that `is_here` is about the room of the speaker."""
+    """An intent and its slots; a sentence that `is_here` is about the room of the speaker.
+
+    `english` is the same request in English, where a template has one: the rules for English then read it.
+    """
 
     intent: str
     slots: Mapping[str, Any] = field(default_factory=dict)
     is_here: bool = False
-    wildcards: int = 0
+    english: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +57,16 @@ class Names:
     exact: Mapping[str, TextSlotList]
     folded: Mapping[str, TextSlotList]
     labels: tuple[str, ...]
+    areas: tuple[str, ...] = ()
 
 
 def names_of(house: House) -> Names:
     """The names of everything in the house; an alias stands for the name."""
     entries = [*_entries(house)]
     folded = [(slot, fold(label), name, context) for slot, label, name, context in entries]
-    return Names(_lists(entries), _lists(folded), tuple(dict.fromkeys(label for _, label, _, _ in entries)))
+    labels = tuple(dict.fromkeys(label for _, label, _, _ in entries))
+    areas = tuple(label for slot, label, _, _ in entries if slot == "area")
+    return Names(_lists(entries), _lists(folded), labels, areas)
 
 
 def _lists(entries: Iterable[_Entry]) -> dict[str, TextSlotList]:
@@ -117,10 +123,41 @@ def _content(code: str) -> dict[str, Any]:
     own = own_file(code.partition("-")[0])
     for name, blocks in own.get("sentences", {}).items():
         content["intents"].setdefault(name, {"data": []})["data"] += blocks
+    content["intents"].setdefault("HassGetState", {"data": []})["data"] += _sensor_blocks(own.get("sensors", {}))
     content["lists"] = {**content.get("lists", {}), **own.get("lists", {})}
     content["expansion_rules"] = {**content.get("expansion_rules", {}), **own.get("rules", {})}
     content["skip_words"] = [*content.get("skip_words", ()), *own.get("skip_words", ())]
     return content
+
+
+def _sensor_blocks(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Questions about sensors that are on or off, of a table that has the words of each class for both states."""
+    blocks: list[dict[str, Any]] = []
+    classes: Mapping[str, Mapping[str, str]] = table.get("classes", {})
+    for state in ("on", "off"):
+        words = "|".join(dict.fromkeys(one[state] for one in classes.values() if state in one))
+        asked = [shape.replace("STATE", f"({words})") for shape in table.get("of_name", ())]
+        if state == "on" and (verbs := "|".join(one["verbs"] for one in classes.values() if "verbs" in one)):
+            asked += [shape.replace("VERB", f"({verbs})") for shape in table["of_verb_name"]]
+        context = {"domain": ["binary_sensor"]}
+        blocks.append({"sentences": asked, "requires_context": context, "slots": {"state": state}})
+        for name, one in classes.items():
+            if state not in one or "things" not in one:
+                continue
+            asked = [
+                shape.replace("THINGS", f"({one['things']})").replace("STATE", f"({one[state]})")
+                for shape in table["of_class"]
+            ]
+            if state == "on" and "found" in one:  # "is there smoke in the kitchen"
+                asked += [shape.replace("THINGS", f"({one['things']})") for shape in table["of_thing"]]
+            if state == "on" and "verbs" in one:  # "is the washing machine running", where that is one verb
+                asked += [
+                    shape.replace("THINGS", f"({one['things']})").replace("VERB", f"({one['verbs']})")
+                    for shape in table["of_verb"]
+                ]
+            slots = {"domain": "binary_sensor", "device_class": name, "state": state}
+            blocks.append({"sentences": asked, "slots": slots})
+    return blocks
 
 
 def own_file(language: str) -> Mapping[str, Any]:
@@ -169,8 +206,8 @@ def _match(found: RecognizeResult) -> Match:
     is_here = slots.get("area") == _HERE
     if is_here:
         del slots["area"]
-    wildcards = sum(entity.is_wildcard for entity in found.entities_list)
-    return Match(found.intent.name, slots, is_here, wildcards)
+    english = str((found.intent_metadata or {}).get("english", ""))
+    return Match(found.intent.name, slots, is_here, english.format_map(slots))
 
 
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
