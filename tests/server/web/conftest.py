@@ -44,6 +44,12 @@ TIDY = """
 """
 
 
+STATES = """
+    const things = [...document.querySelectorAll("[data-thing]")];
+    return Object.fromEntries(things.map(({ dataset }) => [dataset.thing, dataset.state]));
+"""
+
+
 @pytest.fixture(scope="session")
 def voices() -> OneVoice:
     return OneVoice()
@@ -80,6 +86,9 @@ def visitor(request: pytest.FixtureRequest, behind: Lobby) -> Visitor:
     browser.bound_s = BOUND_S
     if is_open(browser, behind):
         browser.does(TIDY)
+        assert behind.toolbox is not None
+        states = {entity.id: entity.state for entity in behind.toolbox.home.house().entities}
+        browser.until(lambda: browser.does(STATES) == states)  # another browser may have changed them
         return browser
     browser.size(*PHONE, is_phone=True)
     browser.open("about:blank")

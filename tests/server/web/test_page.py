@@ -59,12 +59,13 @@ LOADED = """
 PAINTED = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 TIMED = """
     const { trend, verdict } = await import("/page/trend.js");
-    const { tookMs } = await import("/page/waterfall.js");
+    const { firstSoundMs, tookMs } = await import("/page/waterfall.js");
     const speak = { name: "speak", start_ms: 800, end_ms: 2000 };
     const confirm = { name: "confirm", start_ms: 100, end_ms: 9100 };
     const turn = (stages) => ({ at: new Date().toISOString(), outcome: "answered", heard: "", total_ms: 9500, stages });
     const [spoken, silent] = [turn([speak]), turn([confirm])];
-    return [trend([spoken, silent], 400).textContent, tookMs(silent), verdict(spoken, [spoken, silent])];
+    const soundMs = firstSoundMs(turn([confirm, { ...speak, start_ms: 9300, end_ms: 9400 }]));
+    return [trend([spoken, silent], 400).textContent, tookMs(silent), soundMs, verdict(spoken, [spoken, silent])];
 """
 RESAMPLED = """
     const { Resampler } = await import("/page/resampler.js");
@@ -371,9 +372,9 @@ def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_te
 
 
 def test_neither_silent_turns_nor_the_wait_for_a_yes_count_as_waiting_for_an_answer(visitor: Visitor) -> None:
-    words, took_ms, verdict = visitor.does(TIMED)
+    words, took_ms, sound_ms, verdict = visitor.does(TIMED)
     assert "One turn was answered, the first sound after 800 ms. 1 without sound" in words
-    assert took_ms == 500
+    assert (took_ms, sound_ms) == (500, 300)
     assert "as quick as usual" in verdict
 
 
