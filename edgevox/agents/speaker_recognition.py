@@ -11,6 +11,9 @@ import re
 from collections.abc import Sequence
 from contextlib import aclosing
 
+import numpy as np
+from numpy.typing import NDArray
+
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.turn import EVERYTHING, Caller, CancelFlag
@@ -54,8 +57,11 @@ class SpeakerRecognizer:
         except EdgevoxError as error:
             _log.warning("the speaker cannot be recognised: %s", error.message)
             return ""
-        matcher = SpeakerMatcher(self._enrolled(), self._settings.threshold)
-        return matcher.match(embedding.vector) if embedding else ""
+        return self.match(embedding.vector) if embedding else ""
+
+    def match(self, embedding: NDArray[np.float32]) -> str:
+        """The name of the person with this voice, GUEST for another voice, "" without an embedding."""
+        return SpeakerMatcher(self._enrolled(), self._settings.threshold).match(embedding)
 
     def caller_for(self, speaker: str, base: Caller) -> Caller | None:
         """The caller with the scopes of the speaker, within those of `base`; None while nobody is enrolled.

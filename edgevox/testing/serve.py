@@ -1,4 +1,4 @@
-"""Starts `edgevox serve` as a process of its own, for tests and measurements."""
+"""Starts `edgevox serve`, or another command that serves, as a process of its own, for tests and measurements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 START_WITHIN_S = 300.0
 END_WITHIN_S = 30.0
 HTTP = r"http://[^\s/]+"
+ON_FREE_PORT = ("serve", "--port", "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,18 @@ class ServeProcess:
 
 @contextmanager
 def edgevox_serve(
-    env: Mapping[str, str], *options: str, address: str = HTTP, python: Path | str = sys.executable
+    env: Mapping[str, str],
+    *options: str,
+    command: Sequence[str] = ON_FREE_PORT,
+    address: str = HTTP,
+    python: Path | str = sys.executable,
 ) -> Iterator[ServeProcess]:
-    """Run it on a free port until the end of the block; `address` is the pattern of the address that it prints.
+    """Run the command until the end of the block; `address` is the pattern of the address that it prints.
 
     Raises RuntimeError with its output if it does not start.
     """
-    command = [python, "-m", "edgevox", "serve", "--port", "0", *options]
-    process = subprocess.Popen(command, env=dict(env), stderr=subprocess.PIPE, text=True)
+    words = [python, "-m", "edgevox", *command, *options]
+    process = subprocess.Popen(words, env=dict(env), stderr=subprocess.PIPE, text=True)
     lines: list[str] = []
     found: list[str] = []
     is_up = threading.Event()

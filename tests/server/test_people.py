@@ -1,4 +1,4 @@
-"""The routes that enrol, list and remove people."""
+"""The routes that enrol, list, recognise and remove people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from edgevox.speakers.people import People
 from tests.server.harness import OWNER, READER, model, served, talking
 from tests.speakers.voices import FakeVoices, sound_of
 
-ANNA, SILENCE = 7, 0
+ANNA, BEN, SILENCE = 7, 8, 0
 
 
 def recording(folder: Path, number: int) -> str:
@@ -23,7 +23,7 @@ def recording(folder: Path, number: int) -> str:
     return base64.b64encode((folder / "one.wav").read_bytes()).decode()
 
 
-async def test_a_person_is_enrolled_listed_and_removed(tmp_path: Path) -> None:
+async def test_a_person_is_enrolled_listed_recognised_and_removed(tmp_path: Path) -> None:
     people = People()
     speakers = SpeakerRecognizer(FakeVoices(), people, PeopleSettings())
     assistant = dataclasses.replace(talking(model([])), speakers=speakers)
@@ -36,6 +36,9 @@ async def test_a_person_is_enrolled_listed_and_removed(tmp_path: Path) -> None:
         assert [person["name"] for person in listed["people"]] == ["Anna"]
         assert len(listed["sentences"]) == 3
         assert "embeddings" not in listed["people"][0]
+        sounds = [{"recording": recording(tmp_path, number)} for number in (ANNA, BEN)]
+        heard = [(await client.post("/people/recognise", json=sound)).json()["speaker"] for sound in sounds]
+        assert heard == ["Anna", "guest"]
         silent = await client.post("/people", json=given | {"recordings": [recording(tmp_path, SILENCE)]})
         guest = await client.post("/people", json=given | {"name": "guest"})
         refused = await client.get("/people", headers=reader)

@@ -303,7 +303,12 @@ _OF_THIS_INSTALLATION = ("tts.voice", "home.room")
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     settings, choices = _dashboard(server).settings, await _choices(server)
     data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
-    return {"object": "list", "data": data}
+    return {"object": "list", "in_force": _in_force(server), "data": data}
+
+
+def _in_force(server: ServerContext) -> str:
+    """When a change applies: "soon", after a reload, or from the next "restart" on."""
+    return "soon" if server.reload else "restart"
 
 
 async def _choices(server: ServerContext) -> dict[str, list[str]]:
@@ -340,7 +345,7 @@ async def _change_settings(server: ServerContext, request: Request, _caller: Cal
         if server.reload is not None:
             server.reload()
 
-    result = {"saved": sorted(changes), "in_force": "soon" if server.reload else "restart"}
+    result = {"saved": sorted(changes), "in_force": _in_force(server)}
     # Sends the response first, because a reload restarts this server.
     return JSONResponse(result, background=BackgroundTask(reload))
 

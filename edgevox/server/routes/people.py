@@ -1,4 +1,4 @@
-"""The enrolled people: list, enrol from recordings, remove. The embeddings themselves are never sent."""
+"""The enrolled people: list, enrol from recordings, recognise, remove. The embeddings themselves are never sent."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import binascii
 import datetime as dt
 from typing import Annotated
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 from starlette.requests import Request
 
@@ -33,6 +35,12 @@ class EnrolmentBody(RequestBody):
     recordings: Annotated[list[str], Field(min_length=1, max_length=10)]
 
 
+class RecognitionBody(RequestBody):
+    """A recording of a sentence."""
+
+    recording: str
+
+
 async def _list(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     people = await asyncio.to_thread(_speakers(server).people.all)
     return {"people": [_shown(person) for person in people], "sentences": list(SENTENCES)}
@@ -43,18 +51,16 @@ async def _add(server: ServerContext, request: Request, _caller: Caller) -> Json
     body = await read_body(request, EnrolmentBody)
     try:
         name = checked_name(body.name)
-        embeddings = []
-        for recording in body.recordings:
-            audio = await asyncio.to_thread(decode_audio, _decoded(recording), max_s=_LONGEST_RECORDING_S)
-            embedding = await speakers.embed(audio, CancelFlag())
-            if embedding is None or not len(embedding.vector):
-                raise invalid("a recording holds too little speech", param="recordings")
-            embeddings.append(embedding.vector)
+        embeddings = [await _embedding(speakers, recording, "recordings") for recording in body.recordings]
         return _shown(await asyncio.to_thread(speakers.people.add, name, embeddings))
-    except ModelMissing as error:
-        raise ApiError(404, "model_not_found", f"{error.message}: {error.hint}") from None
     except ConfigError as error:
         raise invalid(error.message, param="name") from None
+
+
+async def _recognise(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
+    speakers = _speakers(server)
+    body = await read_body(request, RecognitionBody)
+    return {"speaker": speakers.match(await _embedding(speakers, body.recording, "recording"))}
 
 
 async def _remove(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
@@ -64,11 +70,19 @@ async def _remove(server: ServerContext, request: Request, _caller: Caller) -> J
     return {"name": name, "deleted": True}
 
 
-def _decoded(recording: str) -> bytes:
+async def _embedding(speakers: SpeakerRecognizer, recording: str, param: str) -> NDArray[np.float32]:
     try:
-        return base64.b64decode(recording, validate=True)
+        file = base64.b64decode(recording, validate=True)
     except (binascii.Error, ValueError):
-        raise invalid("a recording is not in base64", param="recordings") from None
+        raise invalid("a recording is not in base64", param=param) from None
+    audio = await asyncio.to_thread(decode_audio, file, max_s=_LONGEST_RECORDING_S)
+    try:
+        embedding = await speakers.embed(audio, CancelFlag())
+    except ModelMissing as error:
+        raise ApiError(404, "model_not_found", f"{error.message}: {error.hint}") from None
+    if embedding is None or not len(embedding.vector):
+        raise invalid("a recording holds too little speech", param=param)
+    return embedding.vector
 
 
 def _speakers(server: ServerContext) -> SpeakerRecognizer:
@@ -86,6 +100,16 @@ ROUTES = (
     ApiRoute("GET", "/v1/people", "The enrolled people", _list, SCOPE, errors=(404,)),
     ApiRoute(
         "POST", "/v1/people", "Enrol a person", _add, SCOPE, body=EnrolmentBody, takes_audio=True, errors=ENGINE_ERRORS
+    ),
+    ApiRoute(
+        "POST",
+        "/v1/people/recognise",
+        "Recognise the speaker of a recording",
+        _recognise,
+        SCOPE,
+        body=RecognitionBody,
+        takes_audio=True,
+        errors=ENGINE_ERRORS,
     ),
     ApiRoute("DELETE", "/v1/people/{name}", "Remove a person", _remove, SCOPE, errors=(404,)),
 )

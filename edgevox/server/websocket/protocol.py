@@ -283,7 +283,8 @@ class SessionObserver:
         self.turn_id = None
         if (record := self._record) is not None and record.turn_id == ended.turn_id:
             shown = fields_of(ended, "turn_id", "outcome", "reply", "error_code", "error", "hint")
-            self._send_frame({"type": "done", **shown, "heard": record.heard, "waterfall": waterfall(record)})
+            recorded = {**fields_of(record, "heard", "speaker"), "waterfall": waterfall(record)}
+            self._send_frame({"type": "done", **shown, **recorded})
 
     def _note(self, event: events.Event) -> None:
         match event:

@@ -6,15 +6,11 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
-import subprocess
-import sys
-import threading
 import urllib.request
 import wave
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,6 +25,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
+from edgevox.testing.serve import edgevox_serve
 from tests.cli.command import home_environment
 from tests.server.web.firefox import MarionetteConnection, running_firefox
 
@@ -42,18 +39,15 @@ _SPEECH = {"model": "default", "voice": "default", "response_format": "wav"}
 
 
 class Household:
-    """`edgevox serve` as a process, with the real engines; it can be ended and started again.
-
-    Or another command that serves.
-    """
+    """`edgevox serve`, or another command that serves, with the real engines; it can be ended and started again."""
 
     def __init__(self, home: Path, command: Sequence[str] = ("serve",), variables: Mapping[str, str] = _NONE) -> None:
         self.home = home
-        self.port = free_port()
+        self.port = free_port()  # the same after another start
+        self.lines: list[str] = []
         self._command = command
         self._variables = variables
-        self.told: list[str] = []
-        self._process: subprocess.Popen[str] | None = None
+        self._running = ExitStack()
         tokens = home / "config" / "server_tokens.toml"
         tokens.parent.mkdir(parents=True)
         tokens.touch(0o600)
@@ -63,20 +57,15 @@ class Household:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return home_environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
+
     def start(self) -> None:
-        env = home_environment(self.home, EDGEVOX_SERVER__PORT=str(self.port), **self._variables)
-        words = [sys.executable, "-m", "edgevox", *self._command]
-        self._process = subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True)
-        is_up = threading.Event()
-        threading.Thread(target=self._read, args=(self._process, is_up), daemon=True).start()
-        assert is_up.wait(BOUND_S), "".join(self.told)
-        assert self._process.poll() is None, "".join(self.told)
+        self.lines = self._running.enter_context(edgevox_serve(self.environment, command=self._command)).lines
 
     def end(self) -> None:
-        if self._process is not None:
-            self._process.send_signal(signal.SIGTERM)
-            self._process.wait(BOUND_S)
-            self._process = None
+        self._running.close()
 
     def speak(self, text: str, path: Path) -> None:
         """Have its voice say something into a file, with silence around it."""
@@ -94,15 +83,6 @@ class Household:
             file.setsampwidth(2)
             file.setframerate(rate_hz)
             file.writeframes(bytes(2 * rate_hz * _BEFORE_S) + spoken + bytes(2 * rate_hz * _BEHIND_S))
-
-    def _read(self, process: subprocess.Popen[str], is_up: threading.Event) -> None:
-        assert process.stderr is not None
-        with process.stderr:
-            for line in process.stderr:
-                self.told.append(line)
-                if "serving" in line:
-                    is_up.set()
-        is_up.set()
 
 
 class Visitor:
@@ -212,6 +192,11 @@ class Chromium(Visitor):
     def colours(self, scheme: str) -> None:
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
+    def language(self, tag: str) -> None:
+        """The language that pages are told, from the next one on."""
+        agent = self.browser.execute_script("return navigator.userAgent")
+        self.command("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=tag)
+
     def complaints(self) -> list[str]:
         entries: list[dict[str, Any]] = self.browser.get_log("browser")  # type: ignore[no-untyped-call]  # it has no types
         return [str(entry["message"]) for entry in entries]
@@ -278,7 +263,6 @@ def visiting_with_firefox(profile: Path) -> Iterator[Firefox]:
         yield Firefox(browser, marionette)
 
 
-CONTRAST: Mapping[str, Any] = {"runOnly": ["color-contrast"]}
 STRUCTURE: Mapping[str, Any] = {"rules": {"color-contrast": {"enabled": False}}}
 
 
@@ -286,7 +270,7 @@ def axe(visitor: Visitor, rules: Mapping[str, Any]) -> list[Any]:
     """The faults of what is in view. The driver evaluates axe-core, past the page's policy."""
     if not visitor.browser.execute_script("return 'axe' in window"):
         visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    options = {"resultTypes": ["violations"], **rules}
+    options = {"resultTypes": ["violations"], "iframes": False, "preload": False, **rules}
     found = visitor.does("return (await axe.run(given[0])).violations", options)
     return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found]
 

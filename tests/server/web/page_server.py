@@ -1,4 +1,4 @@
-"""A server of the page with scripted engines, the demo home and a real schedule, in a thread of its own.
+"""A server of the page with scripted engines, the demo home, a schedule and a satellite, in a thread of its own.
 
 A browser needs no model for what it does by touch, so these tests take seconds.
 """
@@ -8,13 +8,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+
+import numpy as np
 
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ChatReply, ChatRequest
+from edgevox.core.types import Audio, ChatReply, ChatRequest, VoiceEmbedding
 from edgevox.dialogue import AlarmPlayer, AlarmState
+from tests.satellites.harness import satellite
 from tests.server.websocket.harness import Lobby, RestingModel, lobby
+from tests.speakers.voices import voice
 
 BOUND_S = 30.0
 RING_FOR_S = 60.0
@@ -34,6 +38,17 @@ class AnsweringModel(RestingModel):
             yield reply
 
 
+class OneVoice:
+    """Embeds every sound as the voice `number`, and silence as none."""
+
+    def __init__(self) -> None:
+        self.number = 1
+
+    async def stream(self, request: Audio, _cancel: CancelFlag) -> AsyncGenerator[VoiceEmbedding, None]:
+        is_heard = np.max(np.abs(request.samples)) > 0.01
+        yield VoiceEmbedding(voice(self.number) if is_heard else np.zeros(0, np.float32))
+
+
 @asynccontextmanager
 async def _ringing(behind: Lobby) -> AsyncIterator[None]:
     """The local room, in which timers ring without a sound."""
@@ -47,17 +62,31 @@ async def _ringing(behind: Lobby) -> AsyncIterator[None]:
 
 
 @contextmanager
-def page_server(folders: Folders, answers: Mapping[str, str], heard: str = "", port: int = 0) -> Iterator[Lobby]:
-    """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`."""
+def page_server(
+    folders: Folders,
+    answers: Mapping[str, str],
+    heard: str = "",
+    port: int = 0,
+    voices: OneVoice | None = None,
+    room: str = "",
+) -> Iterator[Lobby]:
+    """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`.
+
+    With `room` a satellite stands there, which is called "shelf".
+    """
     model = AnsweringModel(answers)
     loop = asyncio.new_event_loop()
     is_up, is_over, served = threading.Event(), asyncio.Event(), list[Lobby]()
 
     async def serve() -> None:
         async with (
-            lobby(folders, model=model, heard=(heard,), engines=frozenset({"stt"}), port=port) as behind,
+            lobby(folders, model=model, heard=(heard,), engines=frozenset({"stt"}), port=port, voices=voices) as behind,
             _ringing(behind),
+            AsyncExitStack() as devices,
         ):
+            if room:
+                shelf = await devices.enter_async_context(satellite(behind.url, "shelf", room=room))
+                await shelf.connected()
             served.append(behind)
             is_up.set()
             await is_over.wait()

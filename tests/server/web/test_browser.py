@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from tests.server.web.browser import TOKEN, Household, Visitor, visiting
+from edgevox.audio.files import read_audio
+from edgevox.models import ModelStore
+from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
+from edgevox.testing import NullSinks
+from tests.cli.command import edgevox, home_environment
+from tests.dialogue.sounds import silent
+from tests.satellites.test_satellite_aloud import program
+from tests.server.web.browser import BOUND_S, TOKEN, Household, Visitor, visiting
+from tests.server.web.test_walks import RATE_HZ, hear, recorded, show
 
 pytestmark = [pytest.mark.engine]
 
@@ -103,11 +113,52 @@ def spoken(visitor: Visitor) -> WebElement:
     return visitor.answered(before)
 
 
+@pytest.mark.long
+@pytest.mark.audio_device
+def test_a_person_is_known_and_a_satellite_is_shown_muted_and_spoken_to(
+    household: Household, visitor: Visitor, tmp_path: Path, store: ModelStore
+) -> None:
+    store.ensure([VOICE_ENCODER], lambda _progress: None)
+    household.speak("Turn on the kitchen light.", tmp_path / "anna.wav")
+    speech = read_audio(tmp_path / "anna.wav").samples[RATE_HZ : 3 * RATE_HZ]
+    visitor.open(household.url)
+    visitor.until_connected()
+    hear(visitor, speech, is_looped=True)
+    show(visitor, "system")
+    visitor.one('[data-group="people"] > summary').click()
+    visitor.one(".people input").send_keys("Anna" + Keys.ENTER)
+    assert recorded(visitor, 3, speak_ms=3000) == "Anna is known by voice now."
+    visitor.one(".people > div > .quiet").click()
+    assert recorded(visitor, 1, speak_ms=3000) == "This is Anna."
+    assert (household.home / "state" / "people.json").exists()
+    hear(visitor, np.concatenate((speech, silent(10.0))))
+    turn = spoken(visitor)
+    assert turn.find_element(By.CSS_SELECTOR, ".from").text == "Anna"
+    visitor.one("#history-speaker").send_keys("Anna")
+    visitor.until(lambda: visitor.text("#past .from") == "Anna")
+    with NullSinks() as room:
+        device = home_environment(tmp_path / "satellite") | room.environment | {"EDGEVOX_TOKEN": TOKEN}
+        with program(device, "satellite", "--server", household.url, "--room", "Kitchen", "--name", "shelf") as shelf:
+            shelf.until("listening", within_s=BOUND_S)
+            show(visitor, "system")
+            visitor.one('[data-group="rooms"] > summary').click()
+            item = '[data-satellite="shelf"]'
+            visitor.until(lambda: visitor.text(f"{item} .name").startswith("Kitchen"))
+            with room.record(tmp_path / "said.wav"):
+                visitor.one(f"{item} button").click()
+                visitor.until(lambda: visitor.text(".satellites .result") == "It was said in Kitchen.")
+            assert np.max(np.abs(read_audio(tmp_path / "said.wav").samples)) > 0.01
+            visitor.one(f"{item} [role=switch]").click()
+            visitor.until(lambda: visitor.text(f"{item} .phrase") == "muted")
+            listed = edgevox("satellites", "list", env=household.environment).stdout
+            assert "muted" in listed
+
+
 def test_nobody_complained_and_no_token_was_written_down(household: Household, visitor: Visitor) -> None:
     said = "".join(visitor.complaints())
     assert "Content Security Policy" not in said
     assert "Uncaught" not in said
-    assert TOKEN not in "".join(household.told)
+    assert TOKEN not in "".join(household.lines)
     written = [path for path in (household.home / "state").rglob("*") if path.is_file()]
     assert written
     assert [path for path in written if TOKEN.encode() in path.read_bytes()] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Awaitable
 from pathlib import Path
@@ -13,13 +12,13 @@ from selenium.webdriver.common.keys import Keys
 
 from edgevox.config.editing import editable_settings
 from edgevox.core.files import Folders
-from edgevox.core.types import to_pcm16
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.entities import Action, Entities
 from edgevox.server.web.static_files import page_files
-from tests.server.web.browser import CONTRAST, DESKTOP, STRUCTURE, Chromium, Visitor, axe, free_port
-from tests.server.web.page_server import page_server
-from tests.server.web.test_walks import MICROPHONE, SPOKEN, show, tap
+from tests.dialogue.sounds import voiced
+from tests.server.web.browser import DESKTOP, PHONE, STRUCTURE, Chromium, Visitor, axe, free_port
+from tests.server.web.page_server import OneVoice, page_server
+from tests.server.web.test_walks import SPOKEN, hear, recorded, show, tap
 from tests.server.websocket.harness import OWNER, Lobby
 
 NARROWEST = 320
@@ -33,89 +32,40 @@ SLIDE = """
     slider.dispatchEvent(new Event("input"));
     slider.dispatchEvent(new Event("change"));
 """
+CHOOSE = """
+    const field = document.querySelector(given[0]);
+    field.value = given[1];
+    field.dispatchEvent(new Event("change"));
+"""
 KEYS = """
     const languages = ["en", "de"];
     const parts = await Promise.all(languages.map((one) => import(`/page/texts-${one}.js`)));
     return parts.map(({ TEXTS }) => Object.keys(TEXTS));
 """
+# What sticks out of the page, and what cannot be scrolled to within its own box.
+TOO_WIDE = """
+    const wide = [...document.querySelectorAll("body, main, .panels, .card, button, label, nav a")];
+    const isCut = (one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.matches(".unseen");
+    return wide.filter((one) => one.checkVisibility() && isCut(one) && getComputedStyle(one).display !== "inline")
+      .map((one) => one.outerHTML.slice(0, 120));
+"""
 LOADED = """
     const parts = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-    const files = parts.filter(({ name }) => name.endsWith("/") || name.includes("/page/"));
-    const paint = performance.getEntriesByName("first-contentful-paint")[0].startTime;
-    return [paint, files.reduce((sum, one) => sum + one.decodedBodySize, 0), files.length];
+    const ours = parts.filter(({ name }) => name.endsWith("/") || name.includes("/page/"));
+    const files = [...new Map(ours.map((one) => [one.name, one])).values()]; // some are loaded again to be kept
+    const sum = (size) => files.reduce((total, one) => total + one[size], 0);
+    return [sum("encodedBodySize"), sum("decodedBodySize"), files.length];
 """
+PAINTED = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 TIMED = """
     const { trend, verdict } = await import("/page/trend.js");
-    const { tookMs } = await import("/page/waterfall.js");
+    const { firstSoundMs, tookMs } = await import("/page/waterfall.js");
     const speak = { name: "speak", start_ms: 800, end_ms: 2000 };
     const confirm = { name: "confirm", start_ms: 100, end_ms: 9100 };
     const turn = (stages) => ({ at: new Date().toISOString(), outcome: "answered", heard: "", total_ms: 9500, stages });
     const [spoken, silent] = [turn([speak]), turn([confirm])];
-    return [trend([spoken, silent], 400).textContent, tookMs(silent), verdict(spoken, [spoken, silent])];
-"""
-SATELLITES = """
-    const { Rooms } = await import("/page/rooms.js");
-    const [asked, state] = [[], { data: [] }];
-    const act = (method) => async (path, body) => {
-      asked.push([method, path.replace("/v1/satellites/", ""), body.text ?? body]);
-      return { is_spoken: true };
-    };
-    const server = { show: async (_path, show) => show(state), patch: act("patch"), post: act("post") };
-    const rooms = new Rooms(server);
-    document.body.append(rooms.element);
-    const shown = async (...data) => {
-      state.data = data;
-      await rooms.refresh();
-      return rooms.element.textContent;
-    };
-    const kitchen = { name: "kitchen", room: "Kitchen", kind: "edgevox", is_connected: true, is_muted: false };
-    const texts = [await shown(), await shown({ ...kitchen, state: "listening", problem: null })];
-    rooms.element.querySelector("[role=switch]").click();
-    rooms.element.querySelector("button").click();
-    texts.push(await shown({ ...kitchen, is_connected: false, state: null, problem: "it does not answer" }));
-    return [...texts, asked];
-"""
-PEOPLE = """
-    const { People } = await import("/page/people.js");
-    const known = [{ name: "Ben" }];
-    const sentences = ["One.", "Two.", "Three."];
-    const sizes = [];
-    const server = {
-      show: async (_path, show) => show({ people: known, sentences }),
-      post: async (_path, { name, recordings }) => {
-        known.push({ name });
-        sizes.push(...recordings.map((recording) => atob(recording).length));
-      },
-      delete: async (path) => known.splice(known.findIndex(({ name }) => path.endsWith(name)), 1),
-    };
-    const people = new People(server);
-    document.body.append(people.element);
-    await people.refresh();
-    people.name.value = "Anna";
-    const enrolled = people.enrol();
-    const step = async (words) => {
-      for (;;) {
-        const button = people.step.querySelector("button");
-        if (button?.textContent === words) return button;
-        await new Promise((drawn) => setTimeout(drawn, 20));
-      }
-    };
-    const read = [];
-    for (const _sentence of sentences) {
-      const button = await step("Record");
-      read.push(people.step.querySelector(".large").textContent);
-      button.click();
-      const done = await step("Done");
-      await new Promise((spoken) => setTimeout(spoken, 300));
-      done.click();
-      while (done.isConnected && !people.step.hidden) await new Promise((drawn) => setTimeout(drawn, 20));
-    }
-    await enrolled;
-    const added = people.element.textContent;
-    people.element.querySelector("[data-person=Ben] button").click();
-    while (known.length > 1) await new Promise((drawn) => setTimeout(drawn, 20));
-    await people.refresh();
-    return [read, sizes, added, people.element.querySelector("ul").textContent];
+    const soundMs = firstSoundMs(turn([confirm, { ...speak, start_ms: 9300, end_ms: 9400 }]));
+    return [trend([spoken, silent], 400).textContent, tookMs(silent), soundMs, verdict(spoken, [spoken, silent])];
 """
 RESAMPLED = """
     const { Resampler } = await import("/page/resampler.js");
@@ -261,27 +211,34 @@ def test_a_lock_that_wants_a_code_gets_one_which_is_shown_and_kept_nowhere(
     home.set_facts("lock.front_door", {"state": "locked", "code_format": ""})
 
 
-def test_what_the_settings_are_about_can_be_tried(visitor: Visitor, behind: Lobby) -> None:
+def test_every_group_of_settings_can_be_tried_and_says_when_a_change_applies(visitor: Visitor) -> None:
     show(visitor, "system")
 
     def test_of(group: str) -> str:
-        visitor.one(f'[data-group="{group}"] summary').click()
+        visitor.one(f'[data-group="{group}"] > summary').click()
         visitor.one(f'[data-group="{group}"] .test button').click()
         return f'[data-group="{group}"] .test .result'
 
-    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(SPOKEN)).decode())
+    visitor.until(lambda: "at the next start" in visitor.text("#settings > .note"))
+    groups = "return [...document.querySelectorAll('[data-group]')].map((one) => one.dataset.group)"
+    tried = {"microphone", "voice", "wake", "tones", "privacy", "answers"}
+    assert set(visitor.does(groups)) == tried | {"people", "rooms"}  # which have tests of their own
+    hear(visitor, SPOKEN)
     level = f"return document.querySelector('{test_of('microphone')} meter')?.value"
     visitor.until(lambda: (visitor.does(level) or 0) > 0.2)
     said = test_of("voice")
     visitor.until(lambda: "was started without audio" in visitor.text(said))  # a sentence, not a fault
     said = test_of("wake")
     visitor.until(lambda: visitor.text(said))
+    said = test_of("privacy")
+    visitor.until(lambda: re.search(r"words of \d+ turns", visitor.text(said)))
     test_of("tones")
     visitor.until(lambda: visitor.one("#ring").is_displayed())
     visitor.one("#ring .stop").click()
     visitor.until(lambda: not visitor.one("#ring").is_displayed())
+    before = len(visitor.turns())
     test_of("answers")
-    visitor.until(lambda: visitor.turns() and visitor.turns()[-1].get_attribute("data-outcome"))
+    visitor.answered(before)
 
 
 def test_a_setting_is_changed_by_a_name_that_people_know(visitor: Visitor) -> None:
@@ -314,45 +271,93 @@ def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: Visitor, 
     visitor.until(lambda: "It spoke for 0.1 s." in visitor.text(".voices .result"))
 
 
-def test_a_room_is_seen_muted_and_spoken_to(visitor: Visitor) -> None:
-    empty, listening, offline, asked = visitor.does(SATELLITES)
-    assert "edgevox satellite" in empty
-    assert "Kitchen" in listening
-    assert "Listening" in listening
-    assert "does not answer" in offline
-    assert asked == [["patch", "kitchen", {"is_muted": True}], ["post", "kitchen/say", "Hello, this is how I sound."]]
+def test_a_person_is_added_recognised_found_in_the_conversation_and_removed(
+    visitor: Visitor, behind: Lobby, voices: OneVoice
+) -> None:
+    def speak() -> str:
+        before = len(visitor.turns())
+        visitor.one("#microphone").click()
+        turn = visitor.answered(before)
+        visitor.one("#microphone").click()
+        return turn.find_element(By.CSS_SELECTOR, ".from").text
+
+    hear(visitor, voiced(0.8), is_looped=True)
+    show(visitor, "system")
+    visitor.one('[data-group="people"] > summary').click()
+    visitor.one(".people p .quiet").click()  # downloads what tells voices apart
+    visitor.until(lambda: visitor.one(".people input").is_displayed())
+    assert not visitor.one(".people > div > .quiet").is_displayed()  # nobody is known yet
+    visitor.one(".people input").send_keys("Anna" + Keys.ENTER)
+    assert recorded(visitor, 3) == "Anna is known by voice now."
+    visitor.until(lambda: visitor.text(".people li .name") == "Anna")
+    visitor.one(".people > div > .quiet").click()
+    assert recorded(visitor, 1) == "This is Anna."
+    show(visitor, "talk")
+    hear(visitor, SPOKEN)
+    assert speak() == "Anna"
+    voices.number = 2
+    hear(visitor, SPOKEN)
+    assert speak() == "guest"
+    visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, "#history-speaker option")) == 3)
+    visitor.one("#history-speaker").send_keys("Anna")
+    visitor.until(lambda: visitor.text("#past .from") == "Anna")
+    assert len(visitor.browser.find_elements(By.CSS_SELECTOR, "#past .turn")) == 1
+    show(visitor, "system")
+    visitor.one('[data-person="Anna"] button').click()
+    visitor.until(lambda: not visitor.browser.find_elements(By.CSS_SELECTOR, "[data-person]"))
+    assert behind.assistant.speakers is not None
+    assert not behind.assistant.speakers.people.all()
 
 
-def test_a_person_is_added_by_reading_sentences_aloud_and_removed(visitor: Visitor) -> None:
-    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(SPOKEN)).decode())
-    visitor.one("h1").click()  # without it, a browser allows no sound
-    read, sizes, added, left = visitor.does(PEOPLE)
-    assert read == ["One.", "Two.", "Three."]
-    assert len(sizes) == 3
-    assert min(sizes) > 100
-    assert "Anna is known by voice now." in added
-    assert left.startswith("Anna")
-    assert "Ben" not in left
+def test_the_rooms_are_seen_muted_and_spoken_to(
+    visitor: Visitor, behind: Lobby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = {"room": "Cellar", "kind": "wyoming", "problem": "it does not answer"}
+    monkeypatch.setattr(behind.hub, "configured", lambda: {"box": gone})
+    show(visitor, "system")
+    visitor.one('[data-group="rooms"] > summary').click()
+    kitchen, cellar = '[data-satellite="shelf"]', '[data-satellite="box"]'
+    visitor.until(lambda: "does not answer" in visitor.text(f"{cellar} .phrase"))
+    assert not visitor.one(f"{cellar} button").is_enabled()
+    assert visitor.text(f"{kitchen} .name").startswith("Kitchen")
+    visitor.one(f"{kitchen} [role=switch]").click()
+    visitor.until(lambda: visitor.text(f"{kitchen} .phrase") == "muted")
+    assert behind.hub.is_muted("shelf")
+    # It is drawn again by then, and the focus is where it was.
+    visitor.until(lambda: visitor.does("return document.activeElement.matches(given[0])", f"{kitchen} [role=switch]"))
+    visitor.press(Keys.SPACE)
+    visitor.until(lambda: visitor.text(f"{kitchen} .phrase") != "muted")
+    assert not behind.hub.is_muted("shelf")
+    visitor.one(f"{kitchen} button").click()
+    visitor.until(lambda: visitor.text(".satellites .result") == "Kitchen could not be reached.")  # no engine speaks
 
 
-def test_the_turns_of_a_room_are_shown_alone_until_something_is_asked(visitor: Visitor) -> None:
-    def reload(room: str) -> None:
-        visitor.does("localStorage.setItem('edgevox-room', given[0])", room)
-        visitor.open(visitor.browser.current_url)
+def test_the_turns_of_a_room_are_shown_alone_and_copied_until_something_is_asked(visitor: Visitor) -> None:
+    def stand_in(room: str) -> None:
+        show(visitor, "system")
+        visitor.until(lambda: visitor.browser.find_elements(By.ID, "device-room"))
+        visitor.does(CHOOSE, "#device-room", room)
         visitor.until_connected()
+        show(visitor, "talk")
 
-    reload("Kitchen")
+    visitor.does("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    stand_in("Kitchen")
     visitor.ask("How warm is the kettle?")
-    reload("")
+    stand_in("")
     visitor.ask("How tall is the tower?")
     visitor.one("#history-room").send_keys("Kitchen")
     visitor.until(lambda: "kettle" in visitor.text("#past"))
     assert "tower" not in visitor.text("#past")
     assert not visitor.one("#turn-list").is_displayed()
     assert visitor.text("#past .turn .from") == "Kitchen"
+    visitor.one("#history-copy").click()
+    visitor.until(lambda: visitor.text("#history-copy") == "Copied")
+    assert visitor.does("return copied").endswith("Kitchen: How warm is the kettle?\nHello there.")
     visitor.ask("And now?")
     assert visitor.one("#turn-list").is_displayed()
     assert visitor.one("#history-room").get_attribute("value") == ""
+    visitor.turns()[-1].find_element(By.XPATH, ".//button[text()='Copy']").click()
+    visitor.until(lambda: visitor.does("return copied") == "And now?\nHello there.")
 
 
 def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_text(visitor: Visitor) -> None:
@@ -367,9 +372,9 @@ def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_te
 
 
 def test_neither_silent_turns_nor_the_wait_for_a_yes_count_as_waiting_for_an_answer(visitor: Visitor) -> None:
-    words, took_ms, verdict = visitor.does(TIMED)
+    words, took_ms, sound_ms, verdict = visitor.does(TIMED)
     assert "One turn was answered, the first sound after 800 ms. 1 without sound" in words
-    assert took_ms == 500
+    assert (took_ms, sound_ms) == (500, 300)
     assert "as quick as usual" in verdict
 
 
@@ -391,22 +396,34 @@ def test_a_passage_that_is_cut_off_is_dropped_and_says_how_much_was_heard(visito
     assert (whole, whole_is_played) == (RATE_HZ // 4, True)
 
 
-def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(visitor: Visitor) -> None:
-    tap(visitor, "cover.garage_door")
-    visitor.one(".asked .no")
-    faults = axe(visitor, STRUCTURE)
-    for scheme in ("dark", "light"):
-        visitor.colours(scheme)
-        for view in VIEWS:
-            show(visitor, view)
-            faults += axe(visitor, CONTRAST)
-    visitor.size(*DESKTOP)
-    faults += axe(visitor, STRUCTURE)  # all views at once
+@pytest.mark.parametrize("language", ["en", pytest.param("de", marks=pytest.mark.long)])
+def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(
+    chromium: Chromium, behind: Lobby, language: str, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(lambda: chromium.colours("light"))
+    request.addfinalizer(lambda: chromium.language("en"))
+    behind.records[:] = behind.records[-3:]  # more of the same would only take longer
+    chromium.language(language)
+    chromium.size(*PHONE, is_phone=True)
+    chromium.open("about:blank")
+    chromium.open(f"{behind.url}/#token={OWNER}")
+    chromium.until(lambda: chromium.state_of("light.kitchen"))
+    chromium.ask("What time is it?")
+    tap(chromium, "cover.garage_door")
+    chromium.one(".asked .no")
+    show(chromium, "system")
+    chromium.one('[data-satellite="shelf"]')
+    chromium.does("for (const part of document.querySelectorAll('details')) part.open = true")
+    faults = axe(chromium, STRUCTURE)
     for width in (NARROWEST, DESKTOP[0] // 2):  # what 200 % leaves of a desktop
-        visitor.size(width, DESKTOP[1] // 2)
+        chromium.size(width, DESKTOP[1] // 2)
         for view in VIEWS:
-            show(visitor, view)
-            assert visitor.does("return document.documentElement.scrollWidth") <= width, view
+            show(chromium, view)
+            assert chromium.does(TOO_WIDE) == [], (width, view)
+    chromium.size(*DESKTOP)  # all views at once
+    chromium.colours("dark" if language == "de" else "light")
+    faults += axe(chromium, {})
+    chromium.one(".confirmation .no").click()
     assert faults == []
 
 
@@ -420,16 +437,30 @@ def test_every_text_is_in_the_catalogue_in_both_languages(visitor: Visitor) -> N
     assert titles <= english
 
 
-def test_the_page_is_small_and_painted_within_a_second(visitor: Visitor) -> None:
-    loads = []
-    for _load in range(LOADS):  # the machine may be busy with something else
-        visitor.open(visitor.browser.current_url)
-        visitor.until_connected()
-        loads.append(visitor.does(LOADED))
-    paint_ms, size_bytes, files = min(loads)
-    assert paint_ms < FIRST_PAINT_MS
-    assert files > len(page_files()) / 2
-    assert size_bytes < MOST_BYTES
+def test_a_walk_through_all_views_is_small_and_the_first_paint_is_quick(visitor: Chromium) -> None:
+    def paints_ms(url: str) -> list[float]:
+        found = []
+        for _load in range(LOADS):  # the machine may be busy with something else
+            visitor.open("about:blank")
+            visitor.open(url)
+            found.append(float(visitor.until(lambda: visitor.does(PAINTED))))
+        return found
+
+    url = visitor.browser.current_url
+    visitor.command("Network.enable")
+    visitor.command("Network.setBypassServiceWorker", bypass=True)  # of what it passes on, sizes are not known
+    blank_ms, page_ms = min(paints_ms("data:text/html,<p>blank</p>")), min(paints_ms(url))
+    visitor.until_connected()
+    for view in VIEWS:
+        show(visitor, view)
+    visitor.one('[data-satellite="shelf"]')
+    sent_bytes, bytes_in_all, files = visitor.does(LOADED)
+    visitor.command("Network.disable")
+    print(f"sent {sent_bytes} bytes, {bytes_in_all} uncompressed, in {files} files")
+    print(f"first paint after {page_ms:.0f} ms, of a blank page after {blank_ms:.0f} ms")
+    assert files > len(page_files()) * 3 / 4
+    assert sent_bytes < MOST_BYTES
+    assert page_ms < FIRST_PAINT_MS
 
 
 def test_without_a_server_the_page_opens_says_so_and_connects_when_it_is_back(
@@ -450,6 +481,8 @@ def test_without_a_server_the_page_opens_says_so_and_connects_when_it_is_back(
         chromium.until_connected()
         chromium.until(lambda: chromium.state_of("light.kitchen"))
         assert not chromium.one("#notice").is_displayed()
+        show(chromium, "system")
+        chromium.until(lambda: "edgevox satellite" in chromium.text(".satellites .note"))  # no room listens yet
 
 
 def test_the_token_leaves_the_address_is_kept_and_a_wrong_or_missing_one_is_explained(

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -25,13 +26,32 @@ MICROPHONE = f"""
       const context = new AudioContext();
       const buffer = context.createBuffer(1, samples.length, {RATE_HZ});
       buffer.copyToChannel(samples, 0);
-      const source = new AudioBufferSourceNode(context, {{ buffer }});
+      const source = new AudioBufferSourceNode(context, {{ buffer, loop: given[1] }});
       const out = context.createMediaStreamDestination();
       source.connect(out);
       source.start();
       return out.stream;
     }};
 """
+
+
+def hear(visitor: Visitor, samples: NDArray[np.float32], *, is_looped: bool = False) -> None:
+    """Let the microphone hear these samples from when it is opened."""
+    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(samples)).decode(), is_looped)
+
+
+def recorded(visitor: Visitor, sentences: int, *, speak_ms: int = 300) -> str:
+    """Record sentences in the people's part of the page; returns what it says then."""
+    for number in range(sentences):
+        visitor.until(lambda: visitor.text(".step button") == "Record")
+        if sentences > 1:
+            assert f"Sentence {number + 1} of {sentences}" in visitor.text(".step .note")
+        visitor.one(".step button").click()
+        visitor.until(lambda: visitor.text(".step button") == "Done")
+        visitor.does("await new Promise((spoken) => setTimeout(spoken, given[0]))", speak_ms)
+        visitor.one(".step button").click()
+    visitor.until(lambda: visitor.text(".people .result"))
+    return visitor.text(".people .result")
 
 
 def show(visitor: Visitor, view: str) -> None:
@@ -53,7 +73,7 @@ def test_a_light_is_switched_by_tap_seen_by_voice_and_undone_like_a_spoken_comma
     visitor.until(lambda: [record.calls for record in behind.records if record.source == "screen"][-1:])
     assert behind.records[-1].calls == ("Turned on counter light",)
     show(visitor, "talk")
-    visitor.does(MICROPHONE, base64.b64encode(to_pcm16(SPOKEN)).decode())
+    hear(visitor, SPOKEN)
     before = len(visitor.turns())
     visitor.one("#microphone").click()
     turn = visitor.answered(before)
@@ -123,7 +143,7 @@ def test_what_was_said_is_there_after_a_reload_is_found_and_recalled(visitor: Vi
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
 def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visitor, behind: Lobby) -> None:
     def step_to(selector: str, key: str = Keys.TAB) -> None:
-        for _step in range(400):  # each earlier turn has links
+        for _step in range(200):
             visitor.press(key)
             if visitor.does("return document.activeElement.matches(given[0])", selector):
                 return
@@ -137,6 +157,9 @@ def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visi
         assert visitor.one(f"#{view}").is_displayed()
 
     assert behind.toolbox is not None
+    behind.records.clear()  # each turn has links to step over
+    visitor.open(visitor.browser.current_url)
+    visitor.until(lambda: behind.state("light.bedroom") == visitor.state_of("light.bedroom"))
     before = behind.state("light.bedroom")
     visitor.one("body").send_keys(Keys.TAB)
     assert visitor.browser.switch_to.active_element.text == "Skip to the text field"
@@ -162,11 +185,23 @@ def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visi
     visitor.until(lambda: visitor.browser.find_elements(By.CSS_SELECTOR, "#tool-list button[aria-expanded=true]"))
     choose("system")
     # All of it: Firefox drops a key press on a group whose contents are being put in.
-    for loaded in ("[data-voice]", "[data-group=rooms] .field", "#models li"):
+    for loaded in ("[data-voice]", '[data-satellite="shelf"]', "[data-group=rooms] .field", "#models li"):
         visitor.one(loaded)
-    step_to("#settings summary")
+    step_to('[data-group="people"] > summary')
     visitor.press(Keys.ENTER)
     visitor.until(lambda: visitor.does("return document.activeElement.parentElement.open"))
+    step_to(".people :is(input, button)")  # a name, or the download that comes before it
+    step_to('[data-group="rooms"] > summary')
+    visitor.press(Keys.ENTER)
+    doing = '[data-satellite="shelf"] .phrase'
+    step_to('[data-satellite="shelf"] [role=switch]')
+    visitor.press(Keys.SPACE)
+    visitor.until(lambda: visitor.text(doing) == "muted")
+    assert behind.hub.is_muted("shelf")
+    step_to('[data-satellite="shelf"] button')
+    step_to('[data-satellite="shelf"] [role=switch]', Keys.SHIFT + Keys.TAB)
+    visitor.press(Keys.SPACE)
+    visitor.until(lambda: visitor.text(doing) != "muted")
     choose("talk")
 
 

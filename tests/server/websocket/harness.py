@@ -27,8 +27,8 @@ from edgevox.core.events import Bus
 from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.turn import LOCAL, CancelFlag
-from edgevox.core.types import ChatDone, ChatReply, ChatRequest, TranscribeRequest, Transcript, to_pcm16
-from edgevox.dialogue import ReplyLanguages, Synthesizer, Transcriber
+from edgevox.core.types import ChatDone, ChatReply, ChatRequest, SpeakerService, TranscribeRequest, Transcript, to_pcm16
+from edgevox.dialogue import ReplyLanguages, SpeakerTranscriber, Synthesizer, Transcriber
 from edgevox.llm.presets import resolve_preset
 from edgevox.satellites.hub import SatelliteHub
 from edgevox.server.app import create_app
@@ -128,6 +128,7 @@ async def lobby(
     settings: Settings | None = None,
     reload: Callable[[], None] | None = None,
     port: int = 0,
+    voices: SpeakerService | None = None,
     **server: Any,
 ) -> AsyncIterator[Lobby]:
     """A server whose model says `lines` and whose recogniser hears `heard`.
@@ -148,15 +149,16 @@ async def lobby(
     home_context = HomeContext(settings, preset, toolbox)
     model, bus, records = model or RestingModel(lines), Bus(), list[TurnMetrics]()
     conversations: dict[str, Conversation] = {}
+    speakers = SpeakerRecognizer(voices or FakeVoices(), People(), PeopleSettings())
     opened = VoiceSessionManager(
         settings,
         preset,
         cast("Engines", ScriptedEngines(model, engines)),
         lambda: home_context,
         conversation=lambda name: conversations.setdefault(name, Conversation(name)),
-        transcriber=lambda: Transcriber(Stenographer(heard)),
+        transcriber=lambda: SpeakerTranscriber(Transcriber(Stenographer(heard)), speakers),
         voice=lambda: Synthesizer(ToneSynthesizer()),
-        speakers=SpeakerRecognizer(FakeVoices(), People(), PeopleSettings()),
+        speakers=speakers,
     )
     assistant = Assistant(
         preset.name,
@@ -166,6 +168,7 @@ async def lobby(
         confirmation=opened.confirmation,
         session_factory=opened.session_factory(bus),
         satellites=hub,
+        speakers=speakers,
         dashboard=DashboardData(
             settings,
             folders,

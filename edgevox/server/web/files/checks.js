@@ -57,6 +57,11 @@ export class Checks {
     return t("check.rings");
   }
 
+  async privacy() {
+    const { data } = await this.server.get("/v1/turns");
+    return t("check.kept", { count: data.filter(({ heard }) => heard !== "").length });
+  }
+
   async answers() {
     this.on.ask(t("example2"));
     return t("check.asked");

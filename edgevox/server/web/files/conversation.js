@@ -2,7 +2,7 @@
 
 import { byId, element } from "./element.js";
 import { t } from "./texts.js";
-import { Turn } from "./turn.js";
+import { speakerName, Turn } from "./turn.js";
 
 const MOST_TURNS = 100;
 const NEAR_END_PX = 120;
@@ -69,6 +69,7 @@ export class Conversation {
         break;
       case "done":
         turn?.done(frame);
+        turn?.tellFrom(speakerName(frame.speaker), turn.where);
         this.announce([frame.reply, frame.error].filter(Boolean).join(" "));
         break;
       default:
@@ -79,7 +80,8 @@ export class Conversation {
   begin({ turn_id: id, source, room }, place) {
     byId("welcome").hidden = true;
     const turn = new Turn(source, place, { confirm: this.on.confirm[place], repeat: this.on.repeat });
-    if (place === "room") turn.tellFrom(room || t("inRoom"));
+    turn.where = place === "room" ? room || t("inRoom") : "";
+    turn.tellFrom(turn.where);
     if (source === "text" && place === "here") this.queued.firstElementChild?.remove();
     this.turns.set(id, turn);
     this.list.append(turn.element);

@@ -5,6 +5,7 @@ import { dayName, t } from "./texts.js";
 import { speakerName, Turn } from "./turn.js";
 
 const SEARCH_AFTER_MS = 300;
+const COPIED_MS = 3_000;
 const FILTERS = { room: "rooms", speaker: "speakers" }; // the names of the query and of the values in the answer
 
 export class History {
@@ -22,6 +23,9 @@ export class History {
       clearTimeout(this.searching);
       this.searching = setTimeout(() => void this.find(), SEARCH_AFTER_MS);
     });
+    this.copy = byId("history-copy");
+    this.copy.hidden = !navigator.clipboard; // which browsers give to https and localhost only
+    this.copy.addEventListener("click", () => void this.copyShown());
     this.asked = 0;
     this.filters = Object.keys(FILTERS).map((name) => byId(`history-${name}`));
     for (const filter of this.filters) filter.addEventListener("change", () => void this.find());
@@ -76,8 +80,9 @@ export class History {
     return earlier;
   }
 
-  // The rooms and people that can be chosen.
+  // The rooms and people that can be chosen, of the turns that are kept now.
   offer(answer) {
+    if (answer.data.length > 0) this.place.hidden = false;
     for (const [at, [name, values]] of Object.entries(FILTERS).entries()) {
       const filter = this.filters[at];
       const known = answer[values] ?? [];
@@ -104,6 +109,20 @@ export class History {
     this.earlier.hidden = true;
     this.list.replaceChildren(...found.data.map((record) => this.turn(record, true)));
     showNote(this.note, found.data.length === 0 ? t("nothingFound") : t("found", { count: found.data.length }));
+  }
+
+  // Copies what is shown: days, and for each turn who asked what, and the answer.
+  async copyShown() {
+    const text = (node, selector) => node.querySelector(selector)?.textContent ?? "";
+    const shown = document.querySelectorAll("#past > li, #turn-list:not([hidden]) > li");
+    const parts = [...shown].map((item) => {
+      if (item.matches(".day")) return item.textContent;
+      const said = item.matches("[data-source=screen]") ? text(item, ".summary") : text(item, ".said");
+      return [[text(item, ".from"), said].filter(Boolean).join(": "), text(item, ".reply")].filter(Boolean).join("\n");
+    });
+    await navigator.clipboard.writeText(parts.join("\n\n"));
+    this.copy.textContent = t("copied");
+    setTimeout(() => (this.copy.textContent = t("copyAll")), COPIED_MS);
   }
 
   // Null if it was refused, or something else was asked for meanwhile.

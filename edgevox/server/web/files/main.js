@@ -30,7 +30,7 @@ translatePage();
 const server = new Server(takeToken());
 const home = new Home(server, act);
 const plans = new Plans(server, act);
-const timing = new Timing(server);
+const timing = new Timing(server, (turns) => history.offer(turns));
 const tools = new Tools(server);
 const engines = new Engines(server);
 const views = new Views();

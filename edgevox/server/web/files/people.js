@@ -1,9 +1,10 @@
-// The people that the assistant knows by their voices: who they are, a new one, and removing one.
+// The people that the assistant knows by their voices: who they are, a new one, a test, and removing one.
 
 import { button, element, field, labelled, showNote } from "./element.js";
 import { KeyedList } from "./list.js";
 import { Microphone, openMicrophone } from "./microphone.js";
 import { t } from "./texts.js";
+import { speakerName } from "./turn.js";
 
 export class People {
   constructor(server) {
@@ -19,8 +20,10 @@ export class People {
     this.note = element("p", { class: "result", role: "status", hidden: true });
     const place = element("ul");
     this.list = new KeyedList(place, (person) => this.person(person));
-    this.form = element("div", { class: "row" }, this.name, this.begin);
-    this.element = element("div", { class: "people" }, element("p", { class: "note" }, t("peopleAbout")), place, this.form, this.step, this.note);
+    this.test = button("quiet", () => void this.recognise(), t("test.people"));
+    this.form = element("div", {}, element("div", { class: "row" }, this.name, this.begin), this.test);
+    this.encoder = element("p", { class: "row", hidden: true });
+    this.element = element("div", { class: "people" }, element("p", { class: "note" }, t("peopleAbout")), place, this.encoder, this.form, this.step, this.note);
     this.sentences = [];
   }
 
@@ -28,6 +31,7 @@ export class People {
     const show = ({ people, sentences }) => {
       this.sentences = sentences;
       this.list.show(people.map(({ name }) => ({ id: name })));
+      this.test.hidden = people.length === 0;
     };
     await this.server.show("/v1/people", show, ({ status, message }) => {
       this.form.hidden = true;
@@ -47,27 +51,53 @@ export class People {
       this.name.focus();
       return;
     }
+    const count = this.sentences.length;
+    const abouts = this.sentences.map((_sentence, at) => t("readAloud", { number: at + 1, count }));
+    await this.recorded(this.sentences, abouts, async (recordings) => {
+      await this.server.post("/v1/people", { name, recordings });
+      this.name.value = "";
+      return t("personAdded", { name });
+    });
+  }
+
+  // Tells whose voice is heard.
+  async recognise() {
+    await this.recorded([t("anySentence")], [t("readAny")], async ([recording]) => {
+      const { speaker } = await this.server.post("/v1/people/recognise", { recording });
+      return t(speaker === "guest" ? "check.stranger" : "check.speaker", { name: speakerName(speaker) });
+    });
+  }
+
+  // The model that tells voices apart: `download` is the button or the progress of its download, null where it is there.
+  need(download) {
+    this.encoder.hidden = download === null;
+    this.form.hidden = download !== null;
+    if (download !== null) this.encoder.replaceChildren(t("needsEncoder"), download);
+  }
+
+  // Records the sentences, and has `act` do something with the recordings, which returns what to say.
+  async recorded(sentences, abouts, act) {
     this.form.hidden = true;
+    showNote(this.note, "");
     await this.try(async () => {
       const trouble = Microphone.trouble();
       if (trouble) throw new Error(trouble);
       const stream = await openMicrophone();
+      const recordings = [];
       try {
-        const recordings = [];
-        for (const sentence of this.sentences) recordings.push(await this.record(stream, sentence, recordings.length + 1));
-        await this.server.post("/v1/people", { name, recordings });
+        for (const [at, sentence] of sentences.entries()) recordings.push(await this.record(stream, sentence, abouts[at]));
       } finally {
         for (const track of stream.getTracks()) track.stop();
       }
-      this.name.value = "";
-      return t("personAdded", { name });
+      return act(recordings);
     });
     this.form.hidden = false;
     this.step.hidden = true;
+    this.name.focus();
   }
 
   // Returns a recording of the sentence in base64.
-  record(stream, sentence, number) {
+  record(stream, sentence, about) {
     const recorder = new MediaRecorder(stream);
     const click = () => {
       if (recorder.state === "inactive") {
@@ -82,8 +112,7 @@ export class People {
     const recorded = new Promise((done) => {
       recorder.ondataavailable = ({ data }) => done(base64(data));
     });
-    const about = element("p", { class: "note" }, t("readAloud", { number, count: this.sentences.length }));
-    this.step.replaceChildren(about, element("p", { class: "large" }, sentence), step);
+    this.step.replaceChildren(element("p", { class: "note" }, about), element("p", { class: "large" }, sentence), step);
     this.step.hidden = false;
     step.focus();
     return recorded;

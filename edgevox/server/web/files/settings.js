@@ -1,7 +1,7 @@
 // The editable settings in groups: a field for each, what else belongs there, a test, and a button that saves the changes.
 
 import { deviceRoomField } from "./device-room.js";
-import { button, byId, element } from "./element.js";
+import { button, byId, element, showNote } from "./element.js";
 import { known, language, languageName, t } from "./texts.js";
 
 // The tables of the settings file in each group.
@@ -30,6 +30,7 @@ export class Settings {
     });
     this.form.addEventListener("input", () => this.note());
     this.fields = [];
+    this.restart = element("p", { class: "note" });
     this.result = element("p", { class: "result", role: "status" });
     this.button = element("button", { type: "submit", class: "main", disabled: true }, t("save"));
     this.groups = Object.keys(GROUPS).map((name) => {
@@ -42,10 +43,11 @@ export class Settings {
 
   async refresh() {
     if (this.changed().length > 0) return; // keep what the user is editing
-    await this.server.show("/v1/settings", ({ data }) => this.show(data), ({ message }) => this.form.replaceChildren(message));
+    await this.server.show("/v1/settings", (settings) => this.show(settings), ({ message }) => this.form.replaceChildren(message));
   }
 
-  show(data) {
+  show({ data, in_force: when }) {
+    showNote(this.restart, when === "restart" ? t("needsRestart") : "");
     this.fields = data.filter(({ name }) => name !== CHOSEN_IN_A_LIST).map((setting) => new Field(setting));
     for (const { name, place } of this.groups) {
       const fields = this.fields.filter((field) => GROUPS[name].includes(field.table)).map((field) => field.element);
@@ -53,7 +55,7 @@ export class Settings {
       place.replaceChildren(...fields);
     }
     if (!this.result.isConnected) {
-      this.form.replaceChildren(...this.groups.map(({ group }) => group), element("div", { class: "save row" }, this.button, this.result));
+      this.form.replaceChildren(this.restart, ...this.groups.map(({ group }) => group), element("div", { class: "save row" }, this.button, this.result));
     }
   }
 

@@ -14,7 +14,7 @@ export class System {
     this.people = new People(server);
     this.rooms = new Rooms(server);
     const voices = new Voices(server, loudspeaker);
-    this.models = new Models(server, voices);
+    this.models = new Models(server, voices, this.people);
     const parts = { voice: voices.element, people: this.people.element, rooms: this.rooms.element };
     this.settings = new Settings(server, this.checks, parts, on);
   }

@@ -6,8 +6,10 @@ import { trend, verdict } from "./trend.js";
 import { waterfall } from "./waterfall.js";
 
 export class Timing {
-  constructor(server) {
+  /** `read(turns)` gets the turns of today as the server answers them. */
+  constructor(server, read) {
     this.server = server;
+    this.read = read;
     this.place = byId("waterfall");
     this.title = byId("waterfall-title");
     this.day = byId("trend");
@@ -18,8 +20,9 @@ export class Timing {
 
   // The turns of today from the turn log, including those of the room and of other clients.
   async refresh() {
-    const show = ({ data }) => {
-      this.records = data.filter((one) => !["ring", "screen"].includes(one.source));
+    const show = (turns) => {
+      this.read(turns);
+      this.records = turns.data.filter((one) => !["ring", "screen"].includes(one.source));
       this.record ??= this.records.at(-1) ?? null;
       this.draw();
     };

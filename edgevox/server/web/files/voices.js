@@ -2,7 +2,7 @@
 
 import { element, labelled, showNote } from "./element.js";
 import { KeyedList } from "./list.js";
-import { megabytes } from "./models.js";
+import { isMissing, megabytes } from "./models.js";
 import { languageName, t } from "./texts.js";
 
 const NAMED = /^[a-z0-9]+-([a-z]{2})_([A-Z]{2})-(.+)$/; // hibari-en_US-heart
@@ -40,7 +40,7 @@ export class Voices {
     const facts = [spoken, engine, megabytes(bytes), licence].join(" · ");
     const about = element("span", { class: "about" }, error || facts);
     const use = isUsed ? element("span", { class: "phrase" }, t("inUse")) : labelled(t("use"), name, () => void this.use(id));
-    const acts = voice.is_installed && !voice.is_running ? [labelled(t("test.voice"), name, ({ target }) => void this.hear(id, target)), use] : [this.download(voice)];
+    const acts = isMissing(voice) ? [this.download(voice)] : [labelled(t("test.voice"), name, ({ target }) => void this.hear(id, target)), use];
     return element("li", { class: "plan", "data-voice": id }, element("span", { class: "name", title: id }, name, about), element("div", { class: "row" }, ...acts));
   }
 

@@ -15,7 +15,10 @@ export function milliseconds(ms) {
 
 // Time from the end of speech to the first sound of the reply; null for a turn without sound.
 export function firstSoundMs({ stages }) {
-  return stages.find((stage) => stage.name === "speak")?.start_ms ?? null;
+  const speak = stages.find((stage) => stage.name === "speak");
+  if (!speak) return null;
+  const asked = stages.find((stage) => stage.name === "confirm" && stage.end_ms <= speak.start_ms);
+  return asked ? speak.start_ms - (asked.end_ms - asked.start_ms) : speak.start_ms;
 }
 
 // Duration of a turn, without the time in which it waited for a yes.
