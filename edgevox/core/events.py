@@ -357,7 +357,7 @@ class DueAlarm:
     the due time in seconds since 1970. `command` is run when it is due, usually "", and `agreed` the question about it
     that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer". The command runs with
     the scopes of `caller`, which scheduled it; None for this machine's own microphone and keyboard. `satellite` is the
-    name of the one on which it was set.
+    name of the one on which it was set, and `person` the enrolled person who set a reminder.
     """
 
     id: str
@@ -369,3 +369,4 @@ class DueAlarm:
     agreed: str = ""
     caller: Caller | None = None
     satellite: str = ""
+    person: str = ""

@@ -12,7 +12,7 @@ from edgevox.core.languages import counted, duration, listed, plural
 from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.types import JsonObject
 from edgevox.core.words import NUMBER_WORDS, ORDINAL_WORDS, Words, normalized_words
-from edgevox.home.alarms.alarms import Alarm, Alarms, Kind
+from edgevox.home.alarms.alarms import Alarm, Alarms, Kind, person_of
 from edgevox.home.alarms.time_expression import TimeExpression, When
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
 from edgevox.home.alarms.time_phrasing import clock_time, day_phrase, days_phrase, moment_phrase, repeat_phrase
@@ -244,7 +244,7 @@ def run_alarm(alarms: Alarms, tool: str, arguments: Mapping[str, Any], caller: C
         case "cancel_alarm":
             return _cancel_alarm(alarms, arguments)
         case "alarm_status":
-            return _alarm_status(alarms, arguments)
+            return _alarm_status(alarms, arguments, caller)
         case _:
             raise AssertionError(tool)
 
@@ -336,8 +336,13 @@ def _same(alarms: Alarms, kind: Kind, when: When, label: str, caller: Caller) ->
 
     A schedule is equal only if it runs with the same scopes.
     """
-    wanted = kind, label, when.repeat, when.at.timestamp(), remote(caller) if kind == "schedule" else None
-    same = (one for one in alarms.all() if (one.kind, one.label, one.repeat, alarms.rings_s(one), one.caller) == wanted)
+    owner = remote(caller) if kind == "schedule" else None, person_of(kind, caller)
+    wanted = kind, label, when.repeat, when.at.timestamp(), *owner
+    same = (
+        one
+        for one in alarms.all()
+        if (one.kind, one.label, one.repeat, alarms.rings_s(one), one.caller, one.person) == wanted
+    )
     return next(same, None) if when.in_s is None else None
 
 
@@ -375,8 +380,10 @@ def _cancel_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
 # --- queries
 
 
-def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
-    there = _rung(alarms)
+def _alarm_status(alarms: Alarms, arguments: Mapping[str, Any], caller: Caller) -> str:
+    asks = person_of("reminder", caller)
+    # A person hears of no other person's reminders; a voice that is not known hears of all.
+    there = tuple(alarm for alarm in _rung(alarms) if not asks or alarm.person in ("", asks))
     if not there:
         return NOTHING_SET
     asked = _AlarmQuery(alarms, arguments)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validato
 
 from edgevox.core.state_file import StateFile
 from edgevox.core.turn import LOCAL, Caller
+from edgevox.core.types import GUEST
 from edgevox.home.alarms.sun import NoLocation, SunTime, SunTimes
 from edgevox.home.alarms.time_expression import MACHINE_ZONE, local, moment, wall_s
 from edgevox.home.alarms.timers import Clock, ClockOffset, jump_s, remote
@@ -33,7 +34,8 @@ class Alarm(BaseModel):
 
     It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
     occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows, and
-    `caller` the remote client that set a schedule. It rings on the `satellite` on which it was set.
+    `caller` the remote client that set a schedule. It rings on the `satellite` on which it was set. `person` is the
+    enrolled person who set a reminder, "" if the voice was not recognised.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +52,7 @@ class Alarm(BaseModel):
     reckoned: ClockOffset | None = None
     caller: Caller | None = None
     satellite: str = ""
+    person: str = ""
     is_on: bool = True
     """whether it rings; one that is off is kept for another day"""
 
@@ -87,6 +90,11 @@ class Alarm(BaseModel):
 
 def _stored(kind: Kind, caller: Caller) -> Caller | None:
     return remote(caller) if kind == "schedule" else None
+
+
+def person_of(kind: Kind, caller: Caller) -> str:
+    """The enrolled person to whom a reminder belongs; "" for alarms, schedules and guests."""
+    return caller.person if kind == "reminder" and caller.person != GUEST else ""
 
 
 class _Content(BaseModel):
@@ -242,7 +250,7 @@ class Alarms:
 
     def _add(self, alarm: Alarm, caller: Caller) -> Alarm:
         set_by = {"caller": _stored(alarm.kind, caller), "satellite": caller.satellite}
-        alarm = alarm.model_copy(update=set_by)
+        alarm = alarm.model_copy(update={**set_by, "person": person_of(alarm.kind, caller)})
         with self._file.changing() as content:
             if len(content.alarms) >= MAX_ALARMS:
                 raise HomeError(f"There are {MAX_ALARMS} alarms and reminders already. Cancel some first.")

@@ -111,7 +111,8 @@ class AlarmSchedule:
                 return sentence(f"{ago(late_s)}: {due.label}" if is_late else due.label)
             case "reminder":
                 task = brief(due.label) or "you wanted to be reminded of something"
-                return sentence(f"Reminder from {ago(late_s)}: {task}" if is_late else f"Reminder: {task}")
+                named = f"{due.person}, a reminder" if due.person else "Reminder"
+                return sentence(f"{named} from {ago(late_s)}: {task}" if is_late else f"{named}: {task}")
             case _:
                 assert_never(due.kind)
 
@@ -150,6 +151,7 @@ class AlarmSchedule:
                 alarm.label if alarm.kind == "schedule" else "",
                 caller=alarm.caller,
                 satellite=alarm.satellite,
+                person=alarm.person,
             )
             for alarm in self._alarms.all()
         ]

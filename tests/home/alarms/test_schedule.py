@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -9,7 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from edgevox.core.turn import LOCAL, Caller
+from edgevox.core.types import GUEST
 from edgevox.home import Alarms, AlarmSchedule, DueAlarm, Timers
+from edgevox.home.alarms.alarm_handlers import run_alarm
 from edgevox.home.alarms.timers import BootClock
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -261,3 +265,19 @@ def test_the_announcement_names_the_entry(machine: Machine, due: DueAlarm, late_
 def test_time_to_get_up_is_only_said_in_the_morning(machine: Machine) -> None:
     due_s = MONDAY_6.replace(hour=15).timestamp()
     assert machine.agenda.announcement(DueAlarm("1", "alarm", "", due_s), due_s) == "It is three o'clock. Your alarm."
+
+
+def test_a_reminder_belongs_to_the_person_who_set_it(machine: Machine) -> None:
+    anna, ben, guest = (replace(LOCAL, person=name) for name in ("Anna", "Ben", GUEST))
+
+    def asked(tool: str, caller: Caller, **arguments: str) -> str:
+        return run_alarm(machine.alarms, tool, arguments, caller)
+
+    asked("set_reminder", anna, task="call mum", time="in 10 minutes")
+    asked("set_reminder", guest, task="feed the cat", time="in 20 minutes")
+    listed = {caller.person: asked("alarm_status", caller, name="reminders") for caller in (anna, ben, guest)}
+    assert [name for name, said in listed.items() if "call mum" in said] == ["Anna", GUEST]
+    assert all("feed the cat" in said for said in listed.values())
+    machine.pass_s(1200)
+    said = [machine.agenda.announcement(due, due.due_s) for due in machine.agenda.due()]
+    assert said == ["Anna, a reminder: call mum.", "Reminder: feed the cat."]
