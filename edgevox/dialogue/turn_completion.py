@@ -57,6 +57,7 @@ def classify_completion(text: str) -> TurnCompletion:
 _MOST_WORDS_OF_REQUEST = 30
 # So short an answer or correction needs no verb if it names something of a home: "no, the kitchen".
 _MOST_WORDS_OF_FRAGMENT = 6
+_MOST_WORDS_OF_FOLLOW_UP = 3
 
 
 def is_request(transcript: Transcript) -> bool:
@@ -90,6 +91,8 @@ def _is_request(sentence: str) -> bool:
         return True
     is_about_home = _has(words, "thing", "room", "unit", "colour", "comparative", "home_word")
     if is_about_home and (_has(words, "verb", "particle", "correction") or any(map(_is_number, words))):
+        return True
+    if len(said) <= _MOST_WORDS_OF_FOLLOW_UP and _is(said[0], "follow_up_start"):
         return True
     is_fragment = len(words) <= _MOST_WORDS_OF_FRAGMENT and not _has(words, "auxiliary")
     return is_fragment and (is_about_home or _has(words, "correction"))

@@ -247,6 +247,7 @@ def test_case_and_full_stops_say_nothing(text: str) -> None:
 REQUESTS = """
 Turn on the kitchen lights.
 And the lamp too.
+and milk
 Which windows are still open?
 If nobody is home, turn off all of the lights.
 no, the kitchen
