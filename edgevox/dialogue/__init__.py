@@ -15,7 +15,13 @@ from edgevox.dialogue.loop import VoiceLoop
 from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speech_output import Synthesizer
-from edgevox.dialogue.transcriber import SpeakerTranscriber, Transcriber, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import (
+    SpeakerTranscriber,
+    Transcriber,
+    WakePhrase,
+    WakePhraseFilter,
+    WakeWordConfirmer,
+)
 
 __all__ = [
     "AlarmPlayer",
@@ -35,4 +41,5 @@ __all__ = [
     "WakePhrase",
     "WakePhraseFilter",
     "WakeState",
+    "WakeWordConfirmer",
 ]
