@@ -3,8 +3,9 @@
     EDGEVOX_SPEECH_DIR=… python -m benchmarks.trained_wake_word jarvis computer alexa
 
 trains each word as `edgevox wake train` does (`--quick`: with its small plan), from synthesised speech and
-negatives.npz, and runs it over the recordings of `people` in that folder. Those in which `wake.jsonl` has the word are the words; the
-rest is all others whose sources are not in negatives.npz. The curve has the misses for every number of false accepts.
+negatives.npz, and runs it over the recordings of `people` in that folder. Those in which `wake.jsonl` has the word are
+the words; the rest is all others whose sources are not in negatives.npz. The curve has the misses for
+every number of false accepts.
 """
 
 from __future__ import annotations

@@ -119,7 +119,8 @@ def train_wake_word(
         "seconds": round(time.monotonic() - began_s),
         "cpu_seconds": round(time.process_time() - began_cpu_s),
     }
-    noticed_after_s = round(float(np.median(delays_s)), 2) if delays_s else 0.2
+    # A word of many sounds may be recognised before its last one.
+    noticed_after_s = max(0.0, round(float(np.median(delays_s)), 2)) if delays_s else 0.2
     word = TrainedWord(
         phrase=phrase, cutoffs=cutoffs, noticed_after_s=noticed_after_s, training=training, measured=measured
     )
