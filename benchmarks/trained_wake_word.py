@@ -2,9 +2,10 @@
 
     EDGEVOX_SPEECH_DIR=… python -m benchmarks.trained_wake_word jarvis computer alexa
 
-trains each word as `edgevox wake train` does (`--quick`: with its small plan), from synthesised speech and people.npz,
-and runs it over the recordings of `people` in that folder. Those in which `wake.jsonl` has the word are the words; the
-rest is all others whose sources are not in people.npz. The curve has the misses for every number of false accepts.
+trains each word as `edgevox wake train` does (`--quick`: with its small plan), from synthesised speech and
+negatives.npz, and runs it over the recordings of `people` in that folder. Those in which `wake.jsonl` has the word are
+the words; the rest is all others whose sources are not in negatives.npz. The curve has the misses for
+every number of false accepts.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from edgevox.tts.speaker_bank import SpeakerBank
 from edgevox.wake_training.recipe import QUICK, Plan, accepts, train_wake_word
 
 _PARTS = ("wake", "talk", "accents", "commands", "clips", "words", "orders", "music", "noise")
-# The sources of people.npz.
+# The sources of negatives.npz.
 _TRAINED_ON = ("LibriSpeech", "CMU", "Picovoice/speech-to-intent", "Speech Commands", "AudioMNIST")
 
 

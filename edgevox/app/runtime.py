@@ -404,6 +404,7 @@ class AssistantRuntime:
     def _wake_state(self) -> tuple[dialogue.WakeState, dialogue.Transcriber]:
         """Return the wake state and a transcriber that removes the wake phrase."""
         wake, transcriber, publish = self.settings.wake, self.transcriber(), self.bus.publish
+        confirmer: dialogue.WakeWordConfirmer | None = None
         match wake.mode:
             case "off":
                 return dialogue.WakeState(publish=publish), transcriber
@@ -411,12 +412,14 @@ class AssistantRuntime:
                 detector = WakeWordDetector(wake.model or wake.word, wake.threshold)
                 wake_state = dialogue.WakeState("word", detector, follow_up_s=wake.follow_up_s, publish=publish)
                 phrase = dialogue.WakePhrase(detector.word.phrase)
+                if wake.confirm:
+                    confirmer = dialogue.WakeWordConfirmer(transcriber, phrase, wake_state)
             case "phrase":
                 wake_state = dialogue.WakeState("phrase", follow_up_s=wake.follow_up_s, publish=publish)
                 phrase = dialogue.WakePhrase(wake.phrase, wake.threshold)
             case _:
                 assert_never(wake.mode)
-        return wake_state, dialogue.WakePhraseFilter(transcriber, phrase, wake_state)
+        return wake_state, dialogue.WakePhraseFilter(transcriber, phrase, wake_state, confirmer)
 
     async def transcribe(self, path: Path) -> str:
         """Transcribe an audio file. Raises AudioError and EngineFailed."""

@@ -18,6 +18,7 @@ from edgevox.core.types import Audio
 
 COMMAND_WITHIN_S = 8.0
 """How long it stays awake after the wake word without a command."""
+_WORD_S = 2.2
 
 WakeContext: TypeAlias = Literal["called", "follow_up", "open"]
 """Why an utterance is heard: the wake word or a running turn; a reply before it; the mode "off"."""
@@ -47,6 +48,8 @@ class WakeState:
         follow_up_s: float = 0.0,
         publish: Publish = lambda _event: None,
     ) -> None:
+        self.on_word: Callable[[Audio], None] | None = None
+        """Called with the audio of a wake word that has ended sleep."""
         self.mode = mode
         self._spotter = spotter
         self._follow_up_s = follow_up_s
@@ -62,6 +65,7 @@ class WakeState:
         # As many blocks as fit the spotter's delay, and at least the last one.
         delay_ms = round(spotter.noticed_after_s * 1000) if spotter else 0
         self._heard: deque[Audio] = deque(maxlen=max(1, math.ceil(delay_ms / BLOCK_MS)))
+        self._word: deque[Audio] = deque(maxlen=round(_WORD_S * 1000 / BLOCK_MS) if spotter else 1)
 
     @property
     def attention(self) -> Attention:
@@ -97,7 +101,10 @@ class WakeState:
         if self._is_muted:
             return ()
         self._heard.append(block)
+        self._word.append(block)
         if self._spotter is not None and self._spotter.feed(block):
+            if self.on_word is not None and not self.is_awake:
+                self.on_word(Audio.joined(tuple(self._word)))
             self.call()
             return tuple(self._heard)
         if has_talked:
@@ -137,6 +144,7 @@ class WakeState:
         self._is_muted = True
         self._awake_until_s = -math.inf
         self._heard.clear()
+        self._word.clear()
         self._publish_attention()
 
     def unmute(self) -> None:

@@ -322,6 +322,9 @@ class WakeSettings(Section):
     threshold: Threshold = key(
         "normal", "the detection threshold: strict has fewest false alarms, eager misses least; or a number"
     )
+    confirm: bool = key(
+        False, "have the recogniser read the wake word too, and go back to sleep if it was another word"
+    )
     follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)
     requests_only: RequestsOnly = key(
         "follow_ups",

@@ -16,7 +16,13 @@ from edgevox.dialogue.pipeline import Pipeline
 from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.dialogue.speculative import IdleWorkers
 from edgevox.dialogue.speech_output import Synthesizer
-from edgevox.dialogue.transcriber import SpeakerTranscriber, Transcriber, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import (
+    SpeakerTranscriber,
+    Transcriber,
+    WakePhrase,
+    WakePhraseFilter,
+    WakeWordConfirmer,
+)
 
 __all__ = [
     "AlarmPlayer",
@@ -37,4 +43,5 @@ __all__ = [
     "WakePhrase",
     "WakePhraseFilter",
     "WakeState",
+    "WakeWordConfirmer",
 ]

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.wake_gate import WakeState
 from edgevox.config.sections import Threshold, ThresholdName
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SttService, TranscribeRequest, Transcript
@@ -87,6 +87,8 @@ WAKE_PHRASE_ONLY = "wake phrase only"
 
 # The least similarity of letters: "hey Jarves" is 0.89 of "hey jarvis", "okay now" 0.67 of "okay nabu".
 _LIKENESS: Mapping[ThresholdName, float] = {"strict": 0.9, "normal": 0.75, "eager": 0.65}
+# The least similarity that confirms a detected wake word: "javas" is 0.73 of "jarvis", "dogs are sick" 0.46.
+_CONFIRMED = 0.6
 # STT may split one word into two or three: "compute her" is as similar to "computer" as "compute", within a margin.
 _MOST_MORE_WORDS = 2
 _SIMILARITY_MARGIN = 0.05
@@ -123,20 +125,66 @@ class WakePhrase:
         longest = max(place for place, likeness in enumerate(likenesses) if likeness >= least)
         return re.sub(r"^[\W_]+", "", text[ends[longest] :])
 
+    def is_in(self, text: str) -> bool:
+        """Whether some words of the text sound about like the phrase."""
+        words = plain_words(text)
+        spans = (words[start:end] for start in range(len(words)) for end in range(start + 1, len(words) + 1))
+        return any(self._likeness_of(" ".join(span)) >= _CONFIRMED for span in spans if len(span) <= self._most_words)
+
     def _likeness_of(self, text: str) -> float:
         return SequenceMatcher(None, "".join(plain_words(text)), self._letters, autojunk=False).ratio()
 
 
-class WakePhraseFilter(Transcriber):
-    """Strips the wake phrase from transcripts, and drops those without it while asleep."""
+class WakeWordConfirmer:
+    """Reads the audio of a detected wake word, and puts the assistant back to sleep if it is another word.
+
+    It listens meanwhile: a command in the same breath is not delayed, and dropped if the word is not confirmed.
+    """
 
     def __init__(self, transcriber: Transcriber, phrase: WakePhrase, wake_state: WakeState) -> None:
         self._transcriber = transcriber
         self._phrase = phrase
         self._wake_state = wake_state
+        self._check: asyncio.Task[bool] | None = None
+        wake_state.on_word = self._begin
+
+    async def is_confirmed(self) -> bool:
+        """Whether the wake word that is being read is one; after that the wake state says it."""
+        return self._check is None or self._check.done() or await asyncio.shield(self._check)
+
+    def _begin(self, word: Audio) -> None:
+        self._check = asyncio.create_task(self._read(word))
+
+    async def _read(self, word: Audio) -> bool:
+        try:
+            transcript = await self._transcriber.transcribe(word, CancelFlag())
+        except EngineFailed:  # the turn reports it
+            return True
+        is_confirmed = self._phrase.is_in(transcript.text)
+        if not is_confirmed:
+            self._wake_state.sleep()
+        return is_confirmed
+
+
+class WakePhraseFilter(Transcriber):
+    """Strips the wake phrase from transcripts, and drops those without it while asleep."""
+
+    def __init__(
+        self,
+        transcriber: Transcriber,
+        phrase: WakePhrase,
+        wake_state: WakeState,
+        confirmer: WakeWordConfirmer | None = None,
+    ) -> None:
+        self._transcriber = transcriber
+        self._phrase = phrase
+        self._wake_state = wake_state
+        self._confirmer = confirmer
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         is_awake = self._wake_state.is_awake
+        if self._confirmer is not None and not await self._confirmer.is_confirmed():
+            return Transcript("", "", audio.duration_s, dropped=NO_WAKE_PHRASE)
         transcript = await self._transcriber.transcribe(audio, cancel)
         if not transcript.text:
             return transcript

@@ -19,7 +19,7 @@ from edgevox.config.sections import ThresholdName
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.tts.speaker_bank import SpeakerBank, edited_phonemes
-from edgevox.wake_training import people
+from edgevox.wake_training import negatives
 from edgevox.wake_training.augmentation import Augmenter, speech_of
 from edgevox.wake_training.training import Windows, clip_windows, recording_windows, talk_windows, train_head
 
@@ -87,7 +87,7 @@ def train_wake_word(
     if sum(map(str.isalpha, phonemes)) < _LEAST_PHONEMES:
         raise ConfigError(f'"{phrase}" is too short for a wake word', hint="choose two words, or a longer one")
     phrases = _synthesised(phonemes, bank, plan, random, report)
-    known = [*people.load(), *(embed(network, samples) for samples in recordings)]
+    known = [*negatives.load(), *(embed(network, samples) for samples in recordings)]
     talk = [part for number, part in enumerate(known) if number % _KEPT_ASIDE]
     talk_aside = known[::_KEPT_ASIDE]
     augmenter = Augmenter(phrases.other, random)
@@ -119,7 +119,8 @@ def train_wake_word(
         "seconds": round(time.monotonic() - began_s),
         "cpu_seconds": round(time.process_time() - began_cpu_s),
     }
-    noticed_after_s = round(float(np.median(delays_s)), 2) if delays_s else 0.2
+    # A word of many sounds may be recognised before its last one.
+    noticed_after_s = max(0.0, round(float(np.median(delays_s)), 2)) if delays_s else 0.2
     word = TrainedWord(
         phrase=phrase, cutoffs=cutoffs, noticed_after_s=noticed_after_s, training=training, measured=measured
     )

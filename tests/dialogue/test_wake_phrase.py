@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from edgevox.audio.wake_gate import WakeState
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 from edgevox.dialogue import Transcriber
-from edgevox.dialogue.transcriber import NO_WAKE_PHRASE, WAKE_PHRASE_ONLY, WakePhrase, WakePhraseFilter
+from edgevox.dialogue.transcriber import (
+    NO_WAKE_PHRASE,
+    WAKE_PHRASE_ONLY,
+    WakePhrase,
+    WakePhraseFilter,
+    WakeWordConfirmer,
+)
+from tests.audio.test_wake_state import SILENCE, FakeSpotter
 from tests.dialogue.fake_stt import FakeStt
 from tests.dialogue.sounds import voiced
 
@@ -93,3 +100,53 @@ async def test_speech_from_before_muting_does_not_wake() -> None:
     await audio_source.transcribe(SOUND, CancelFlag())
     wake_state.unmute()
     assert not wake_state.is_awake
+
+
+@pytest.mark.parametrize(
+    ("text", "is_in"),
+    [
+        ("Javas.", True),
+        ("and then, Jarvis, we go", True),
+        ("Jar, of his", True),
+        ("Dogs are sick.", False),
+        ("", False),
+    ],
+)
+def test_a_wake_word_is_confirmed_by_words_that_sound_like_it(text: str, is_in: bool) -> None:
+    assert WakePhrase("jarvis").is_in(text) == is_in
+
+
+def confirmed(*script: str | EngineFailed) -> tuple[WakeState, WakePhraseFilter]:
+    """A wake word that has just been detected, and how the STT reads it and what follows."""
+    wake_state, phrase = WakeState("word", FakeSpotter(at=(1,))), WakePhrase("jarvis")
+    stt = Transcriber(FakeStt([*script]))
+    filtered = WakePhraseFilter(stt, phrase, wake_state, WakeWordConfirmer(stt, phrase, wake_state))
+    wake_state.feed(SILENCE, is_engaged=False, is_in_speech=False)
+    assert wake_state.is_awake
+    return wake_state, filtered
+
+
+async def test_a_command_after_a_confirmed_word_is_heard() -> None:
+    wake_state, filtered = confirmed("Jarvis.", "turn on the light")
+    assert (await filtered.transcribe(SOUND, CancelFlag())).text == "turn on the light"
+    assert wake_state.is_awake
+
+
+async def test_a_command_after_another_word_is_dropped_and_it_sleeps_again() -> None:
+    wake_state, filtered = confirmed("Dogs are sick.", "turn on the light")
+    heard = await filtered.transcribe(SOUND, CancelFlag())
+    assert (heard.text, heard.dropped) == ("", NO_WAKE_PHRASE)
+    assert not wake_state.is_awake
+
+
+async def test_a_key_still_wakes_it_after_a_word_that_was_not_confirmed() -> None:
+    wake_state, filtered = confirmed("Dogs are sick.", "turn on the light")
+    await filtered.transcribe(SOUND, CancelFlag())
+    wake_state.talk()
+    assert (await filtered.transcribe(SOUND, CancelFlag())).text == "turn on the light"
+
+
+async def test_a_word_that_cannot_be_read_counts_as_confirmed() -> None:
+    wake_state, filtered = confirmed(EngineFailed("the STT engine died"), "turn on the light")
+    assert (await filtered.transcribe(SOUND, CancelFlag())).text == "turn on the light"
+    assert wake_state.is_awake

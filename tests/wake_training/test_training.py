@@ -10,7 +10,7 @@ from edgevox.audio.wake_head import WINDOW, WINDOW_S
 from edgevox.core.errors import ConfigError
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.tts.speaker_bank import edited_phonemes
-from edgevox.wake_training import people
+from edgevox.wake_training import negatives
 from edgevox.wake_training.augmentation import AFTER_S, Augmenter, speech_of
 from edgevox.wake_training.recipe import checked_phrase
 from edgevox.wake_training.training import Windows, clip_windows, train_head
@@ -52,7 +52,7 @@ def test_what_sounds_alike_is_not_the_phrase() -> None:
 
 
 def test_the_shipped_speech_of_people_is_enough_for_a_window_each() -> None:
-    recordings = people.load()
+    recordings = negatives.load()
     assert min(map(len, recordings)) >= WINDOW
     assert sum(map(len, recordings)) * 0.08 > 20 * 60
 

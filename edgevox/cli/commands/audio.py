@@ -213,7 +213,9 @@ def _train(args: argparse.Namespace, context: Context) -> None:
     path = context.folders.state / TRAINED_WORDS_FOLDER / f"{name}.json"
     save_word(path, head, word)
     if args.use:
-        save_answers(context.settings, context.folders, {"wake.mode": "word", "wake.word": name, "wake.model": None})
+        # With the recogniser as the second opinion, the detector may be eager.
+        chosen = {"mode": "word", "word": name, "model": None, "confirm": True, "threshold": "eager"}
+        save_answers(context.settings, context.folders, {f"wake.{key}": value for key, value in chosen.items()})
     if args.json:
         context.write_json({"name": name, "file": str(path), **word.model_dump()})
         return

@@ -1,4 +1,4 @@
-"""Speech embeddings of people who say no wake word: 8-bit numbers in people.npz, which script/wake_negatives makes.
+"""Speech embeddings of people who say no wake word: 8-bit numbers in negatives.npz, which script/wake_negatives makes.
 
 Synthesised speech alone teaches a classifier too little of how people sound (docs/adr/0059-trained-wake-words.md).
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from edgevox.audio.wake_features import Floats
 
-FILE = Path(__file__).with_name("people.npz")
+FILE = Path(__file__).with_name("negatives.npz")
 _MOST = 127
 
 
