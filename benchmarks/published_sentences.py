@@ -62,13 +62,17 @@ class LanguageCounts:
 
     published: int = 0
     read: Counts = field(default_factory=Counts)
-    by_tool: dict[str, Counts] = field(default_factory=dict)
+    by_kind: dict[str, Counts] = field(default_factory=dict)
 
     def report(self) -> JsonObject:
-        """The counts as percentages; the tools with the most that is not exact first."""
-        worst = sorted(self.by_tool.items(), key=lambda one: one[1].exact - one[1].sentences)
-        tools = {tool: counts.report() for tool, counts in worst}
-        return {"published": self.published, **self.read.report(), "by_tool": tools}
+        """The counts as percentages, and the kinds of requests that were not all exact, the worst first."""
+        worst = sorted(self.by_kind.items(), key=lambda one: one[1].exact - one[1].sentences)
+        missed = {
+            kind: f"{counts.exact} of {counts.sentences}, {counts.not_understood} not understood"
+            for kind, counts in worst
+            if counts.exact < counts.sentences
+        }
+        return {"published": self.published, **self.read.report(), "exact by kind": missed}
 
 
 def measure(tests: Sequence[Path], language: str, most: int) -> LanguageCounts:
@@ -80,8 +84,8 @@ def measure(tests: Sequence[Path], language: str, most: int) -> LanguageCounts:
     homes = {id(converted): _names(converted) for converted, _ in rows}
     for converted, row in rows[:most]:
         reading = read(row["utterance"], language, homes[id(converted)][row["home"]], tools)
-        by_tool = found.by_tool.setdefault(_kind(row), Counts())
-        for counts in (found.read, by_tool):
+        by_kind = found.by_kind.setdefault(_kind(row), Counts())
+        for counts in (found.read, by_kind):
             counts.add(row["expect"].get("calls", ()), _calls(reading), is_understood=reading is not None)
     return found
 
@@ -133,9 +137,9 @@ def main() -> None:
         folders = [arguments.intents / "tests" / folder for folder in FOLDERS[language]]
         counts = measure(folders, language, arguments.most).report()
         report[language] = counts
-        print(language, {name: value for name, value in counts.items() if name != "by_tool"}, flush=True)
-        for tool, one in counts["by_tool"].items():
-            print(f"   {tool:60}", *one.values(), flush=True)
+        print(language, *(f"{name} {value}" for name, value in counts.items() if not isinstance(value, dict)))
+        for kind, missed in counts["exact by kind"].items():
+            print(f"   {kind:60} {missed}", flush=True)
     if arguments.results:
         arguments.results.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 

@@ -170,6 +170,12 @@ def test_what_is_no_command_makes_no_call(said: str) -> None:
     assert read(said, "de", names_of(GERMAN_HOME), known_tools()) in (None, Reading())
 
 
+@pytest.mark.long
+def test_an_hour_is_no_position() -> None:
+    house = House((Entity("cover.1", "tenda", "cover", "open"),))
+    assert read("Abbassa la tenda alle 20", "it", names_of(house), known_tools()) is None
+
+
 def test_the_language_of_a_text_is_told_by_its_words() -> None:
     said = {
         "de": "mach das Licht aus", "fr": "éteins la lumière", "es": "apaga la luz", "it": "spegni la luce",

@@ -23,6 +23,10 @@ _MAX_PARTS = 4
 _MAX_NAME_WORDS = 4
 _TALK = {"HassNevermind": "nevermind", "HassRespond": "greeting"}
 _UNITS = ("hours", "minutes", "seconds")
+# A template may take the hour for a value: "abbassa la tenda alle 20" is no position.
+_AT_ONCE = frozenset(
+    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed", "set_volume"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,12 @@ class _Reader:
         if match.english:
             return Reading(is_here=match.is_here, english=match.english)
         call = self._call(match)
-        return Reading((call,), is_here=match.is_here) if call else None
+        if call is None or (call.name in _AT_ONCE and self._has_clock_time(text)):
+            return None
+        return Reading((call,), is_here=match.is_here)
+
+    def _has_clock_time(self, text: str) -> bool:
+        return re.search(own_file(self.language)["clock_phrase"], text, re.IGNORECASE) is not None
 
     def _call(self, match: Match) -> ToolCall | None:
         call = call_of(match)
