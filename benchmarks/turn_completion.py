@@ -1,8 +1,10 @@
-"""How many pauses in mid-sentence would end a turn, by the words alone: `python -m benchmarks.turn_completion`
+"""What the words alone say of a turn, its end and whether it is a request: `python -m benchmarks.turn_completion`
 
 Every boundary between two words of a sentence is a pause after which the speaker goes on; behind the last word the
 turn ends. The words are as written, without errors of a recogniser. A policy ends the turn after 300 ms of silence
 for some classes of turn completion, and waits longer for the others.
+
+Requests are what `wake.requests_only` lets through: most of the commands should be, and little of the talk.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.speech_test_set import SENTENCES
+from edgevox.core.languages import ENGLISH
+from edgevox.core.types import Transcript
 from edgevox.dialogue.turn_completion import (
     AFTER_CERTAIN,
     AFTER_UNCLEAR,
@@ -21,9 +25,12 @@ from edgevox.dialogue.turn_completion import (
     AFTER_WHOLE,
     TurnCompletion,
     classify_completion,
+    is_request,
 )
 
 SUITES = ("home", "home_b", "scheduled")
+COMMANDS = ("home", "home_b", "references", "relative", "scheduled", "opposites", "messy")
+TALK = ("talk", "overheard")
 HANGOVER_MS = 500
 WAITS_MS: Mapping[TurnCompletion, float] = {
     "certain": AFTER_CERTAIN * HANGOVER_MS,
@@ -64,18 +71,28 @@ def _policy(
     }
 
 
+def requests_percent(sentences: Sequence[str]) -> float:
+    asked = sum(is_request(Transcript(sentence, ENGLISH, 2.0)) for sentence in sentences)
+    return round(100 * asked / len(sentences), 1)
+
+
 def suite(name: str) -> list[str]:
     path = Path(__file__).parents[1] / "tests" / "eval" / f"{name}.jsonl"
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return [row["utterance"] for row in rows if "utterance" in row]
+    turns = [turn for row in rows for turn in row.get("turns", [row])]
+    return [turn["utterance"] for turn in turns if "utterance" in turn]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Turn completion at pauses in mid-sentence.")
+    parser = argparse.ArgumentParser(description="Ends of turns, and requests, by their words.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     sets = {"speech benchmarks": list(SENTENCES)} | {name: suite(name) for name in SUITES}
-    result = {name: measure(sentences) for name, sentences in sets.items()}
+    asked = {"speech benchmarks": list(SENTENCES)} | {name: suite(name) for name in (*COMMANDS, *TALK)}
+    result = {
+        "ends": {name: measure(sentences) for name, sentences in sets.items()},
+        "requests_percent": {name: requests_percent(sentences) for name, sentences in asked.items()},
+    }
     print(json.dumps(result, indent=2))
     if args.json:
         args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
