@@ -129,7 +129,7 @@ class Pipeline:
             self._words.last_reply, self._words.last_language = text, language
 
     def note_speech(self) -> None:
-        """Speech has begun: prepare the turn that may follow, before those of other rooms."""
+        """Speech has begun: prepare the turn that may follow."""
         self._idle_worker.attend()
 
     def start_idle_work(self) -> None:

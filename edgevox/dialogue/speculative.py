@@ -127,19 +127,20 @@ class SpeculativeSpeech:
 
 # The prompt changes between turns, with the home's state and the age of the conversation.
 _REPEAT_S = 5.0
-# How long the work of other rooms waits for one that is spoken to; a longer reply is being spoken, and needs no engine.
-_ATTENDED_S = 15.0
+# How long the work of other rooms waits for a turn: then the reply is being spoken, and needs no engine.
+_TURN_S = 15.0
 
 Work: TypeAlias = Callable[[CancelFlag], Awaitable[None]]
 
 
 class IdleWorkers:
-    """The idle work of pipelines on the same engines: while one is spoken to or replies, that of the others waits."""
+    """The idle work of pipelines on the same engines: while one has a turn, that of the others waits."""
 
     def __init__(self) -> None:
         self._workers: set[IdleWorker] = set()
         self._running: dict[CancelFlag, IdleWorker] = {}
-        self._attended_s: dict[IdleWorker, float] = {}
+        self._in_turn_s: dict[IdleWorker, float] = {}
+        """The pipelines that have a turn, and since when."""
 
     def add(self, worker: IdleWorker) -> None:
         self._workers.add(worker)
@@ -148,22 +149,24 @@ class IdleWorkers:
         self._workers.discard(worker)
         self.release(worker)
 
-    def attend(self, worker: IdleWorker) -> None:
-        """Cancel the work of the others, until `release`."""
-        self._attended_s[worker] = time.monotonic()
+    def hold(self, worker: IdleWorker) -> None:
+        """A turn needs the engines: cancel the work of the others, until `release`."""
+        self._in_turn_s[worker] = time.monotonic()
         for cancel, other in tuple(self._running.items()):
-            if other not in self._attended_s:
+            if other is not worker:
                 cancel.set()
 
     def release(self, worker: IdleWorker) -> None:
-        self._attended_s.pop(worker, None)
+        if self._in_turn_s.pop(worker, None) is not None:
+            for other in self._workers - {worker}:
+                other.wake()
 
     def is_alone(self, worker: IdleWorker) -> bool:
         return self._workers <= {worker}
 
     def may_work(self, worker: IdleWorker) -> bool:
-        since_s = time.monotonic() - _ATTENDED_S
-        return worker in self._attended_s or all(at_s < since_s for at_s in self._attended_s.values())
+        since_s = time.monotonic() - _TURN_S
+        return all(at_s < since_s for other, at_s in self._in_turn_s.items() if other is not worker)
 
     @contextmanager
     def running(self, worker: IdleWorker, cancel: CancelFlag) -> Iterator[CancelFlag]:
@@ -218,16 +221,19 @@ class IdleWorker:
             await self._work(CancelFlag())
 
     def attend(self) -> None:
-        """The room is spoken to: prepare its turn now, and nothing for others."""
+        """The room is spoken to: prepare its turn once more."""
         if not self._others.is_alone(self):
-            self._others.attend(self)
             self._is_spoken_to = True
-            self._woken.set()
+            self.wake()
+
+    def wake(self) -> None:
+        """Do not wait any longer before the work is repeated."""
+        self._woken.set()
 
     def end(self) -> None:
         """Cancel the work, also that of others; the engine is free within milliseconds."""
         self._cancel.set()
-        self._others.attend(self)
+        self._others.hold(self)
 
     async def close(self) -> None:
         self._cancel.set()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from types import SimpleNamespace
 from typing import cast
 
 from edgevox.core.events import DueAlarm
 from edgevox.core.files import Folders
-from edgevox.core.turn import background_task
+from edgevox.core.turn import CancelFlag, background_task
+from edgevox.core.types import ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
 from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import lobby, until
+from tests.server.websocket.harness import RestingModel, lobby, until
 
 
 def link(name: str) -> SatelliteLink:
@@ -66,6 +68,35 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
         await until(lambda: len(server.records) == 1)
         await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
         assert len(server.records) == 1
+
+
+class PreparingModel(RestingModel):
+    """Answers one request at a time, as an engine does; preparing a prompt takes until it is cancelled."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__(lines)
+        self._one_at_a_time = asyncio.Lock()
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        async with self._one_at_a_time:
+            if request.prompt_only:
+                stopped = asyncio.Event()
+                cancel.add_listener(stopped.set)
+                await stopped.wait()
+            async for reply in super().stream(request, cancel):
+                yield reply
+
+
+async def test_a_turn_does_not_wait_for_what_is_prepared_for_other_rooms(folders: Folders) -> None:
+    async with (
+        lobby(folders, model=PreparingModel(["Yes."]), has_tools=False, heard=["good morning"]) as server,
+        satellite(server.url, "shelf", room="Bedroom") as shelf,
+        satellite(server.url, "desk", room="Kitchen") as desk,
+    ):
+        await shelf.connected()
+        await desk.connected()
+        desk.command()
+        await until(lambda: [one.outcome for one in server.records] == ["answered"])
 
 
 async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders: Folders) -> None:
