@@ -1,5 +1,5 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test test-all test-newest-home lint docs setup setup-system setup-dev wheel deb bench fuzz soak soak-satellites power-cut llama-tests train-smoke
+.PHONY: run test test-all test-newest-home lint docs setup setup-system setup-dev wheel deb bench fuzz soak soak-satellites power-cut llama-tests linux-voice-assistant train-smoke
 
 VENV := .venv/bin
 
@@ -72,6 +72,9 @@ power-cut: setup-dev
 
 # llama.cpp's own server tests, as far as they apply (tests/server/llama_cpp_tests.toml); FOLDER is a checkout of it.
 FOLDER :=
+linux-voice-assistant: setup-dev
+	@$(VENV)/pytest -m "" tests/satellites/linux_voice_assistant.py
+
 llama-tests: setup-dev
 	@$(VENV)/python -m tests.server.llama_cpp_tests $(FOLDER)
 

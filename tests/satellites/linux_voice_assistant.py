@@ -1,6 +1,7 @@
-"""ESPHome's protocol against a device that is not ours: linux-voice-assistant, in an environment of its own.
+"""ESPHome's protocol against a device that is not ours, linux-voice-assistant: `make linux-voice-assistant`
 
-It is in no package index: its source is fetched once. Only its player, libmpv, is replaced.
+It is in no package index: its source is fetched once, from a place that not every build machine reaches, so this is no
+part of the long tests. It runs in an environment of its own; only its player, libmpv, is replaced.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _fetch_source() -> None:
     for words in (("init", "--quiet"), ("fetch", "--quiet", "--depth=1", REPOSITORY, COMMIT), ("checkout", COMMIT)):
         done = subprocess.run(["git", "-C", SOURCE, *words], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
-            pytest.skip(f"no package index has it, and {REPOSITORY} cannot be reached: {done.stderr.strip()}")
+            pytest.fail(f"no package index has it, and {REPOSITORY} cannot be reached: {done.stderr.strip()}")
 
 
 @pytest.fixture(scope="module")
