@@ -355,6 +355,12 @@ class _Filling:
                 value = found["value"].strip(" \"'“”.,")
                 if value and value.casefold() not in STOP_WORDS and stem(value.casefold()) not in self._names:
                     return value
+        for word in reversed(words):  # "the books table"
+            found = re.search(
+                rf"\b(?:the|my|our) (?P<value>[\w-]+) {re.escape(word)}\b", self._held.rest, re.IGNORECASE
+            )
+            if found and stem(found["value"].casefold()) not in self._own_words:
+                return found["value"]
         if plain_words(name)[-1:] in (["type"], ["kind"], ["category"]) and (
             found := re.search(r"\ban? (?P<value>[\w-]+) (?:called|named)\b", self._held.rest, re.IGNORECASE)
         ):
