@@ -24,7 +24,7 @@ _SAME = (
     "info metadata detail information property size big large when old modified changed",
     "status state modified changed uncommitted pending",
     "schema column field structure describe",
-    "move rename",
+    "move rename change",
     "delete remove forget erase drop",
     "create make new add start put",
     "add note record remember store",
@@ -167,7 +167,7 @@ _IS_SUM = re.compile(r"expression|formula|equation", re.IGNORECASE)
 # "'local', 'remote' or 'all'" in a description are the values of a parameter.
 _OPTION = re.compile(r"\(?'([A-Za-z][\w-]*)'\)?")
 _LINK = r"(?:(?:is|are|called|named|titled|of|that says|saying|reading|:|=|to be) )*"
-_ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using)\b|[,;]|$)"
+_ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?)\b|[,;]|$)"
 _LEAD = re.compile(
     r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
     r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
@@ -177,7 +177,8 @@ _LEAD = re.compile(
 
 
 _PROPER = re.compile(r"(?<=\w )[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]*)*")
-_ENUMERATION = re.compile(r", (?:and |or )?| and (?=\S+$)")
+_ENUMERATION = re.compile(r", (?:and |or )?| (?:and|or) (?=\S+$)")
+_ENUMERATED = re.compile(r"[\w'-]+(?:, (?:and |or )?[\w'-]+)+(?: (?:and|or) [\w'-]+)?")
 # "replace rye with oat", "rename the tag a to b": what there is, and what it becomes.
 _EXCHANGE = re.compile(
     r"\b(?:replace|change|rename|substitute) (?P<old>\S.*?) (?:with|by|to|into) (?P<new>\S.*?)(?= (?:in|at)$|$| in )",
@@ -354,6 +355,16 @@ class _Filling:
                 value = found["value"].strip(" \"'“”.,")
                 if value and value.casefold() not in STOP_WORDS and stem(value.casefold()) not in self._names:
                     return value
+        for word in reversed(words):  # "the books table"
+            found = re.search(
+                rf"\b(?:the|my|our) (?P<value>[\w-]+) {re.escape(word)}\b", self._held.rest, re.IGNORECASE
+            )
+            if found and stem(found["value"].casefold()) not in self._own_words:
+                return found["value"]
+        if plain_words(name)[-1:] in (["type"], ["kind"], ["category"]) and (
+            found := re.search(r"\ban? (?P<value>[\w-]+) (?:called|named)\b", self._held.rest, re.IGNORECASE)
+        ):
+            return found["value"]
         if "name" in plain_words(name) and (
             found := re.search(rf"\b(?:called|named) (?P<value>.+?){_ENDS}", self._held.rest)
         ):
@@ -429,6 +440,9 @@ class _Filling:
             return [*files] or None
         if self._type(member) != "string":
             return None
+        if found := _ENUMERATED.search(self._held.rest):
+            self.used.named += 1
+            return [*_ENUMERATION.split(found[0])]
         value = self._text(singular(name), member, is_required=True, parent="")
         return None if value is None else [part for part in _ENUMERATION.split(value) if part]
 
@@ -441,6 +455,8 @@ class _Filling:
             if self._type(self._resolved(inner)) == "array":
                 found = self._behind(name, parent) or self._behind(parent, "")
                 made[name] = [found] if found and found not in made.values() else []
+                if not made[name] and all(other == name or "name" in plain_words(other) for other in required):
+                    return None  # a name with nothing to add to it
                 continue
             named = self._behind(name, parent)
             self.used.named += named is not None

@@ -31,7 +31,7 @@ from edgevox.tools.mcp.filling import (
     stem,
     words_of,
 )
-from edgevox.tools.mcp.sentence_parts import Held, held_in
+from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
 from edgevox.tools.tool import Tool
 
 # How much of the sentence has to be in the words of the tool, and how much of its best rival it has to exceed.
@@ -138,6 +138,9 @@ class ServerTools:
         if len(known) < _ENOUGH_SHARE * len(told):
             return False
         if held.sum and held.sum in _texts(request.arguments):
+            return True
+        file = FILE.search(held.rest)
+        if file and file[0] in _texts(request.arguments) and tool.names & {*told}:
             return True
         if len(tool.names) == 1 and tool.names & set(said) - GENERIC:  # "echo good morning", "calculate …"
             return True
