@@ -142,7 +142,8 @@ def test_a_person_is_enrolled_recognised_and_found_in_the_conversation(
 def test_a_satellite_is_shown_spoken_to_and_muted(household: Household, visitor: Visitor, tmp_path: Path) -> None:
     with NullSinks() as room:
         device = home_environment(tmp_path / "satellite") | room.environment | {"EDGEVOX_TOKEN": TOKEN}
-        with program(device, "satellite", "--server", household.url, "--room", "Kitchen", "--name", "shelf") as shelf:
+        words = ("--server", household.url, "--room", "Kitchen", "--name", "shelf", "--wake", "off")
+        with program(device, "satellite", *words) as shelf:
             shelf.until("listening", within_s=BOUND_S)
             show(visitor, "system")
             visitor.one('[data-group="rooms"] > summary').click()
