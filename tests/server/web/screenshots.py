@@ -163,9 +163,10 @@ def in_german(visitor: Chromium, folder: Path) -> None:
 
 def settings(visitor: Chromium, folder: Path, size: tuple[int, int], suffix: str = "") -> None:
     """The system view, and its groups one by one."""
-    both(visitor, folder, "system", size, suffix)
+    show(visitor, "system")
     visitor.one(".voices li")
     visitor.one("[data-satellite]")
+    both(visitor, folder, "system", size, suffix)
     for group in ("voice", "people", "rooms"):
         visitor.does(OPEN, group)
         both(visitor, folder, group, size, suffix, view="system")
