@@ -31,6 +31,8 @@ sources = [{ kind = "shipped", path = "models/manifest.toml" }]
 """
 
 
+SMALL_ENCODER = SMALL_VOICE.replace("small-voice", VOICE_ENCODER).replace('"tts"', '"speaker"')
+
 # What a test may leave behind: words in a search, an open group, an unanswered question.
 TIDY = """
     for (const field of document.querySelectorAll("#home-search, .history :is(input, select)")) {
@@ -60,8 +62,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, voices: OneVoice) -> Iterat
     folder = tmp_path_factory.mktemp("behind")
     folders = Folders(folder / "config", folder / "state", folder / "models")
     folders.config.mkdir()
-    small_encoder = SMALL_VOICE.replace("small-voice", VOICE_ENCODER).replace('"tts"', '"speaker"')
-    (folders.config / "models.toml").write_text(SMALL_VOICE + small_encoder)
+    (folders.config / "models.toml").write_text(SMALL_VOICE + SMALL_ENCODER)
     with page_server(folders, ANSWERS, HEARD, voices=voices, room="Kitchen") as behind:
         yield behind
 

@@ -1,11 +1,13 @@
-"""The pictures of the page that the guide shows: python -m tests.server.web.screenshots [FOLDER].
+"""The pictures of the page that the guide shows: python -m tests.server.web.screenshots [FOLDER] [--scripted].
 
 Everything in them has happened: real engines, the demo home, and a browser whose microphone hears a file.
+With --scripted a model without weights answers: enough to look at the layout, in a minute.
 """
 
 from __future__ import annotations
 
 import base64
+import dataclasses
 import io
 import struct
 import sys
@@ -17,11 +19,18 @@ import av
 import numpy as np
 from selenium.webdriver.common.keys import Keys
 
+from edgevox.core.files import Folders
+from edgevox.models import open_store
 from edgevox.server.web import static_files
+from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
 from edgevox.testing import NullSinks
 from tests.cli.command import edgevox, home_environment
 from tests.satellites.test_satellite_aloud import program
 from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household, visiting
+from tests.server.web.conftest import SMALL_ENCODER
+from tests.server.web.page_server import page_server
+from tests.server.websocket.harness import OWNER
+from tests.speakers.voices import voice
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
 ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
@@ -67,6 +76,43 @@ def main(folder: Path) -> None:
                 draw_icon(visitor, household.url)
         finally:
             household.end()
+    compress(folder)
+
+
+def main_scripted(folder: Path) -> None:
+    """The views of a server without engines; those with a turn's timing are left to `main`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = Folders(*(Path(scratch) / name for name in ("config", "state", "models")))
+        install_small_encoder(folders)
+        with page_server(folders, {}, room=ROOM) as behind, visiting(None, Path(scratch) / "profile") as visitor:
+            assert behind.assistant.speakers is not None
+            behind.assistant.speakers.people.add("Anna", [voice(1)])
+            visitor.size(*DESKTOP)
+            visitor.open(f"{behind.url}/#token={OWNER}")
+            visitor.until_connected()
+            for words in ASKED[:3]:
+                visitor.ask(words)
+            behind.records[:] = [dataclasses.replace(record, speaker="Anna", room=ROOM) for record in behind.records]
+            visitor.open(behind.url)
+            visitor.until_connected()
+            plan(visitor)
+            for size in (DESKTOP, PHONE):
+                for view in ("talk", "home", "plans", "tools"):
+                    both(visitor, folder, view, size)
+                settings(visitor, folder, size)
+            in_german(visitor, folder)
+    compress(folder)
+
+
+def install_small_encoder(folders: Folders) -> None:
+    """A file in place of the voice encoder, so that the page offers to add people."""
+    folders.config.mkdir(parents=True)
+    (folders.config / "models.toml").write_text(SMALL_ENCODER)
+    open_store(folders).ensure([VOICE_ENCODER], lambda _progress: None)
+
+
+def compress(folder: Path) -> None:
     for picture in folder.glob("page-*.png"):
         picture.write_bytes(with_palette(picture.read_bytes()))
 
@@ -101,6 +147,10 @@ def take(visitor: Chromium, folder: Path) -> None:
             both(visitor, folder, view, size)
     for size in (DESKTOP, PHONE):
         settings(visitor, folder, size)
+    in_german(visitor, folder)
+
+
+def in_german(visitor: Chromium, folder: Path) -> None:
     visitor.language("de")
     visitor.open(visitor.browser.current_url)
     visitor.until(lambda: visitor.state_of("light.kitchen") and visitor.text("#past"))
@@ -113,9 +163,10 @@ def take(visitor: Chromium, folder: Path) -> None:
 
 def settings(visitor: Chromium, folder: Path, size: tuple[int, int], suffix: str = "") -> None:
     """The system view, and its groups one by one."""
-    both(visitor, folder, "system", size, suffix)
+    show(visitor, "system")
     visitor.one(".voices li")
     visitor.one("[data-satellite]")
+    both(visitor, folder, "system", size, suffix)
     for group in ("voice", "people", "rooms"):
         visitor.does(OPEN, group)
         both(visitor, folder, group, size, suffix, view="system")
@@ -202,4 +253,5 @@ def with_palette(png: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    given = [word for word in sys.argv[1:] if word != "--scripted"]
+    (main_scripted if "--scripted" in sys.argv else main)(Path(given[0]) if given else FOLDER)

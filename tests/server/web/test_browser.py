@@ -114,8 +114,7 @@ def spoken(visitor: Visitor) -> WebElement:
 
 
 @pytest.mark.long
-@pytest.mark.audio_device
-def test_a_person_is_known_and_a_satellite_is_shown_muted_and_spoken_to(
+def test_a_person_is_enrolled_recognised_and_found_in_the_conversation(
     household: Household, visitor: Visitor, tmp_path: Path, store: ModelStore
 ) -> None:
     store.ensure([VOICE_ENCODER], lambda _progress: None)
@@ -136,9 +135,15 @@ def test_a_person_is_known_and_a_satellite_is_shown_muted_and_spoken_to(
     assert turn.find_element(By.CSS_SELECTOR, ".from").text == "Anna"
     visitor.one("#history-speaker").send_keys("Anna")
     visitor.until(lambda: visitor.text("#past .from") == "Anna")
+
+
+@pytest.mark.long
+@pytest.mark.audio_device
+def test_a_satellite_is_shown_spoken_to_and_muted(household: Household, visitor: Visitor, tmp_path: Path) -> None:
     with NullSinks() as room:
         device = home_environment(tmp_path / "satellite") | room.environment | {"EDGEVOX_TOKEN": TOKEN}
-        with program(device, "satellite", "--server", household.url, "--room", "Kitchen", "--name", "shelf") as shelf:
+        words = ("--server", household.url, "--room", "Kitchen", "--name", "shelf", "--wake", "off")
+        with program(device, "satellite", *words) as shelf:
             shelf.until("listening", within_s=BOUND_S)
             show(visitor, "system")
             visitor.one('[data-group="rooms"] > summary').click()

@@ -423,7 +423,7 @@ def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(
     chromium.size(*DESKTOP)  # all views at once
     chromium.colours("dark" if language == "de" else "light")
     faults += axe(chromium, {})
-    chromium.one(".confirmation .no").click()
+    chromium.does("document.querySelector('.confirmation .no')?.click()")  # unless it was too late for an answer
     assert faults == []
 
 
@@ -451,15 +451,16 @@ def test_a_walk_through_all_views_is_small_and_the_first_paint_is_quick(visitor:
     visitor.command("Network.setBypassServiceWorker", bypass=True)  # of what it passes on, sizes are not known
     blank_ms, page_ms = min(paints_ms("data:text/html,<p>blank</p>")), min(paints_ms(url))
     visitor.until_connected()
+    _sent, visit_bytes, _files = visitor.does(LOADED)
     for view in VIEWS:
         show(visitor, view)
     visitor.one('[data-satellite="shelf"]')
     sent_bytes, bytes_in_all, files = visitor.does(LOADED)
     visitor.command("Network.disable")
-    print(f"sent {sent_bytes} bytes, {bytes_in_all} uncompressed, in {files} files")
+    print(f"sent {sent_bytes} bytes, {bytes_in_all} uncompressed, {visit_bytes} without settings, in {files} files")
     print(f"first paint after {page_ms:.0f} ms, of a blank page after {blank_ms:.0f} ms")
     assert files > len(page_files()) * 3 / 4
-    assert sent_bytes < MOST_BYTES
+    assert max(sent_bytes, visit_bytes) < MOST_BYTES
     assert page_ms < FIRST_PAINT_MS
 
 

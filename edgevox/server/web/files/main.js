@@ -106,7 +106,7 @@ function take(frame) {
       void home.refresh();
       break;
     case "done":
-      if (frame.waterfall) timing.show({ ...frame.waterfall, heard: frame.heard });
+      if (frame.waterfall?.stages.length > 0) timing.show({ ...frame.waterfall, heard: frame.heard });
       refresh();
       break;
     case "audio_begin":

@@ -54,8 +54,8 @@ function summary(points, silent, others) {
   const waits = points.map((point) => point.ms);
   const values = { count: points.length, middle: milliseconds(median(waits)), most: milliseconds(Math.max(...waits)) };
   return [
-    points.length === 0 ? "" : t(points.length === 1 ? "oneTurn" : "turnsOfDay", values),
-    silent > 0 ? t("silentTurns", { count: silent }) : "",
+    points.length === 0 ? t("onlySilent", { count: silent }) : t(points.length === 1 ? "oneTurn" : "turnsOfDay", values),
+    silent > 0 && points.length > 0 ? t("silentTurns", { count: silent }) : "",
     others > 0 ? t("cameToNothing", { count: others }) : "",
   ].join(" ").trim();
 }
