@@ -70,11 +70,12 @@ power-cut: setup-dev
 	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
 	@$(VENV)/python -m benchmarks.unsynced_writes --cuts $(ROUNDS)
 
-# llama.cpp's own server tests, as far as they apply (tests/server/llama_cpp_tests.toml); FOLDER is a checkout of it.
-FOLDER :=
+# An ESPHome device of others; its source is fetched from GitHub.
 linux-voice-assistant: setup-dev
 	@$(VENV)/pytest -m "" tests/satellites/linux_voice_assistant.py
 
+# llama.cpp's own server tests, as far as they apply (tests/server/llama_cpp_tests.toml); FOLDER is a checkout of it.
+FOLDER :=
 llama-tests: setup-dev
 	@$(VENV)/python -m tests.server.llama_cpp_tests $(FOLDER)
 
