@@ -33,7 +33,14 @@ async def test_the_home_is_shown_as_it_is_now(folders: Folders) -> None:
         await client.send("text", text="turn on the kitchen light")
         await client.until("done")
         status, home = await asked(behind.url, "/v1/home")
+        _status, german = await asked(behind.url, "/v1/home?language=de")
+        _status, unknown = await asked(behind.url, "/v1/home?language=tlh")
     assert status == 200
+    assert unknown == home
+    phrases = {thing["id"]: thing["phrase"] for thing in german["things"]}
+    seen = ("light.kitchen", "media_player.tv", "lock.front_door", "weather.home", "sensor.outdoor_temperature")
+    words = ("an", "spielt · the news", "abgeschlossen", "Teilweise bewölkt", "14.5 °C")
+    assert tuple(phrases[one] for one in seen) == words
     light = next(thing for thing in home["things"] if thing["id"] == "light.kitchen")
     assert (light["state"], light["phrase"], light["domain"]) == ("on", "on", "light")
     assert light["area"] in {area["id"] for area in home["areas"]}

@@ -18,7 +18,7 @@ from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timers
 from edgevox.home.entities import Entities, Entity, Home
 from edgevox.home.intents.resolution import ResolvedIntent
-from edgevox.home.phrasing import brief, is_in_state, knows_state
+from edgevox.home.phrasing import brief, is_in_state, knows_state, state_phrase
 from edgevox.home.resolve.target_resolver import ClarificationNeeded, TargetNotFound
 
 _MAX_NAMED = 4
@@ -49,6 +49,26 @@ def speaks_other_language() -> str:
     """The language of the answer if it is another than English, and one that the catalogue has; "" otherwise."""
     language = reply_language()
     return language if language != ENGLISH and language in all_phrases() else ""
+
+
+def state_phrase_in(entity: Entity, language: str) -> str:
+    """The state as a page shows it: "aus", "spielt · the news", "21.5 °C"; in English for an unknown language."""
+    if language == ENGLISH or language not in all_phrases() or entity.domain == "sensor":
+        return state_phrase(entity)
+    word = _state_word(entity, language)
+    title = brief(str(entity.attributes.get("media_title") or ""))
+    return f"{word} · {title}" if title and entity.state in ("playing", "paused") else word
+
+
+def _state_word(entity: Entity, language: str) -> str:
+    state = entity.state
+    if entity.domain == "binary_sensor" and state in ("on", "off"):
+        kind = entity.device_class or ""
+        detects = ("detected", "clear") if kind in _DETECTS else ("on", "off")
+        state = _BINARY.get(kind, detects)[state == "off"]
+    key = "is_armed" if state.startswith("armed") else f"is_{state}"
+    key = f"weather_{state}" if entity.domain == "weather" else key
+    return all_phrases()[language].said.get(key, state.replace("_", " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +243,10 @@ class Replies:
         return self._say("state_some", part=len(matching), count=len(entities), names=names)
 
     def _state_word(self, entity: Entity) -> str:
-        state = entity.state
-        if entity.domain == "binary_sensor" and state in ("on", "off"):
-            kind = entity.device_class or ""
-            detects = ("detected", "clear") if kind in _DETECTS else ("on", "off")
-            state = _BINARY.get(kind, detects)[state == "off"]
         try:
-            value = float(state)
+            value = float(entity.state)
         except ValueError:
-            key = "is_armed" if state.startswith("armed") else f"is_{state}"
-            return all_phrases()[self.language].said.get(key, state.replace("_", " "))
+            return _state_word(entity, self.language)
         unit = str(entity.attributes.get("unit") or "")
         if unit in ("°C", "°F"):
             return self._degrees(value)

@@ -22,12 +22,12 @@ from edgevox.config import Settings
 from edgevox.config.editing import editable_settings, reason_not_editable, save_changes, value_of
 from edgevox.config.schema import Setting, sections
 from edgevox.core.errors import StateError
-from edgevox.core.languages import all_phrases
+from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.types import JsonObject
 from edgevox.home.colours import find_colour
 from edgevox.home.entities import Entity, Home, HomeError, House
-from edgevox.home.phrasing import state_phrase
+from edgevox.home.intents.replies import state_phrase_in
 from edgevox.models import open_store
 from edgevox.server.assistant import DashboardData, DashboardTools
 from edgevox.server.http.errors import ApiError, invalid
@@ -82,6 +82,8 @@ _TURN_FIELDS = (
 )
 # What the turns of a day and those found can be limited to.
 _TURN_FILTERS = ("room", "speaker")
+# Of the phrases of states; a language without a catalogue gets English.
+_LANGUAGE_QUERY = {"language": {"type": "string", "maxLength": 16}}
 _FILTER_QUERY = {name: {"type": "string", "maxLength": _MAX_QUERY_CHARS} for name in _TURN_FILTERS}
 
 
@@ -132,7 +134,7 @@ async def _status(server: ServerContext, _request: Request, _caller: Caller) -> 
     }
 
 
-async def _home(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
+async def _home(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
     home = _toolbox(server).home
     problem = home.problem
     try:
@@ -143,7 +145,7 @@ async def _home(server: ServerContext, _request: Request, _caller: Caller) -> Js
         "kind": _dashboard(server).settings.home.kind,
         "problem": problem,
         "areas": [fields_of(area, "id", "name", "floor") for area in house.areas],
-        "things": [_entity_json(entity, house) for entity in house.entities],
+        "things": [_entity_json(entity, house, _language(request)) for entity in house.entities],
     }
 
 
@@ -156,7 +158,11 @@ async def _changes(server: ServerContext, request: Request, _caller: Caller) -> 
         changes = await home.changes(entity_id, dt.datetime.combine(_day(None), dt.time()).astimezone())
     except (HomeError, StateError) as error:
         raise ApiError(503, error.code, error.message) from None
-    data = [{"at": one.at.isoformat(), "phrase": state_phrase(replace(entity, state=one.state))} for one in changes]
+    language = _language(request)
+    data = [
+        {"at": one.at.isoformat(), "phrase": state_phrase_in(replace(entity, state=one.state), language)}
+        for one in changes
+    ]
     return {"object": "list", "data": data}
 
 
@@ -263,12 +269,17 @@ def _day(text: str | None) -> dt.date:
     return day
 
 
-def _entity_json(entity: Entity, house: House) -> JsonObject:
+def _language(request: Request) -> str:
+    """The language that states are asked for in."""
+    return request.query_params.get("language", ENGLISH)
+
+
+def _entity_json(entity: Entity, house: House, language: str) -> JsonObject:
     area = house.area(entity.area)
     return {
         **fields_of(entity, "id", "name", "domain", "device_class", "state"),
         "area": area.id if area else None,
-        "phrase": state_phrase(entity),
+        "phrase": state_phrase_in(entity, language),
         "attributes": dict(entity.attributes),
         "color": _color_code(entity),
     }
@@ -369,8 +380,16 @@ ROUTES = (
     ApiRoute("GET", "/metrics", "Prometheus metrics", _metrics, "status", allow_local=True, answers={"text/plain": {}}),
     ApiRoute("GET", "/openapi.json", "This document", _openapi, "status", allow_local=True),
     _shown("/v1/status", "Status of the assistant", _status, "status", allow_local=True),
-    _shown("/v1/home", "State of the home", _home, "read"),
-    ApiRoute("GET", "/v1/home/{id}/changes", "States of an entity today", _changes, "read", errors=(404, 503)),
+    _shown("/v1/home", "State of the home", _home, "read", query=_LANGUAGE_QUERY),
+    ApiRoute(
+        "GET",
+        "/v1/home/{id}/changes",
+        "States of an entity today",
+        _changes,
+        "read",
+        errors=(404, 503),
+        query=_LANGUAGE_QUERY,
+    ),
     _shown("/v1/schedule", "Timers, alarms, reminders, schedules and watches", _schedule, "read"),
     ApiRoute("DELETE", "/v1/schedule/{id}", "Cancel one of them", _cancel_entry, "act", errors=(404,)),
     _shown("/v1/lists", "Shopping and to-do lists with their items", _lists, "read"),

@@ -2,7 +2,7 @@
 
 import { byId, element, showNote } from "./element.js";
 import { Polling } from "./polling.js";
-import { known, t } from "./texts.js";
+import { known, language, t } from "./texts.js";
 import { Thing } from "./thing.js";
 
 const LOOK_EVERY_MS = 2_000;
@@ -32,7 +32,7 @@ export class Home {
 
   async refresh() {
     const refused = ({ status, message }) => showNote(this.note, status === 404 ? t("noHome") : message);
-    await this.server.show("/v1/home", (home) => this.show(home), refused);
+    await this.server.show(`/v1/home?language=${language}`, (home) => this.show(home), refused);
   }
 
   show({ areas, things, problem, kind }) {
@@ -54,7 +54,7 @@ export class Home {
   room(area, things, labels) {
     const items = things.map((thing) => {
       const act = (tool, values) => this.act(tool, { ...values, entity_ids: [thing.id] });
-      const changes = () => this.server.get(`/v1/home/${thing.id}/changes`);
+      const changes = () => this.server.get(`/v1/home/${thing.id}/changes?language=${language}`);
       const item = new Thing(thing, labels.get(thing.id), act, changes);
       this.shown.set(thing.id, item);
       return item.element;
