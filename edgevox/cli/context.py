@@ -22,7 +22,7 @@ from rich.text import Text
 from edgevox.audio.io.speaker import Speaker
 from edgevox.config import Settings, load_settings
 from edgevox.core.errors import ConfigError, EdgevoxError
-from edgevox.core.files import Folders, parse_json, user_folders
+from edgevox.core.files import DISK_FULL, Folders, parse_json, user_folders
 from edgevox.core.platform import on_signal
 
 
@@ -32,12 +32,23 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+class _Messages(_Console):
+    """Takes messages for the user. One that cannot be written, to a log on a full disk, does not end the program."""
+
+    def print(self, *objects: Any, **options: Any) -> None:  # noqa: ANN401 - as rich has it
+        try:
+            super().print(*objects, **options)
+        except OSError as error:
+            if error.errno not in DISK_FULL:
+                raise
+
+
 @dataclass
 class Context:
     """`out` takes the results, `err` everything else; `flags` are settings from the command line."""
 
     out: Console = field(default_factory=lambda: _Console(highlight=False))
-    err: Console = field(default_factory=lambda: _Console(stderr=True, highlight=False))
+    err: Console = field(default_factory=lambda: _Messages(stderr=True, highlight=False))
     flags: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import itertools
 import os
@@ -23,6 +24,9 @@ from pydantic_core import from_json
 
 from edgevox.core.errors import CRASH_FILE, ConfigError
 from edgevox.core.platform import session_folder
+
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The error numbers of a write for which there is no room."""
 
 
 def _runtime_folder() -> Path:

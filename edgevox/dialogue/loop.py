@@ -136,6 +136,7 @@ class VoiceLoop:
             return
         if self.pipeline.confirmation.open is not None:
             # A yes before the end of the question does not answer it.
+            self._resume(barge_in)
             barge_in.reset()
             self._forget_speech()
             return

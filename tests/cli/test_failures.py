@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.cli.context import Context
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
 TALKING = (
@@ -249,3 +251,15 @@ def test_an_interrupted_command_ends_without_messages_of_libraries() -> None:
         [sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=BOUND_S, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def test_a_message_that_a_full_disk_does_not_take_is_no_error_but_a_result_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("/dev/full").open("w") as messages, Path("/dev/full").open("w") as results:
+        monkeypatch.setattr(sys, "stderr", messages)
+        monkeypatch.setattr(sys, "stdout", results)
+        context = Context()
+        context.err.print("serving")
+        with pytest.raises(OSError, match="No space left"):
+            context.out.print("the answer")
+        for file in (messages, results):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())  # what is left to write goes there

@@ -86,6 +86,27 @@ async def test_a_pause_counts_as_playback_and_makes_it_longer() -> None:
     await playing
 
 
+async def test_a_pause_that_nobody_ends_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("edgevox.dialogue.speech_output.LONGEST_HOLD_S", 0.01)
+    went_on = asyncio.Event()
+
+    class Paused(MemorySpeaker):
+        def hold(self, is_held: bool) -> None:
+            if not is_held:
+                went_on.set()
+
+    scene = Scene(Paused())
+    playing = scene.start()
+    await scene.give(ONE_SECOND)
+    scene.speech_output.hold(True)
+    async with asyncio.timeout(BOUND_S):
+        await went_on.wait()
+    scene.now_s += 5.0
+    assert scene.speech_output.silent_since_s < math.inf
+    await scene.give(None)
+    await playing
+
+
 async def test_in_a_long_gap_between_two_sentences_it_is_silent() -> None:
     scene = Scene(MemorySpeaker())
     playing = scene.start()

@@ -194,6 +194,9 @@ async def control_server(
             await client.serve(handle, uid_of(client.socket), is_full=len(connections) > CONNECTIONS)
         except ConnectionError as error:
             log.debug("client disconnected: %s", error)
+        except asyncio.CancelledError:
+            # Not passed on: asyncio's streams of Python 3.11 report a cancelled connection with a traceback.
+            log.debug("the request was cancelled: the server ends")
         finally:
             connections.discard(task)
             writer.close()

@@ -10,6 +10,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,8 +201,10 @@ async def test_nobody_answers_at_a_socket_that_was_left_behind(abandoned: Path) 
             pass
 
 
-async def test_an_assistant_that_ends_says_no_more(folder: Path) -> None:
+async def test_an_assistant_that_ends_says_no_more_and_reports_no_error(folder: Path) -> None:
     begun = asyncio.Event()
+    reported: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reported.append(context))
 
     async def handle(wanted: Request, dialogue: ControlConnection) -> JsonObject:
         begun.set()
@@ -216,6 +219,7 @@ async def test_an_assistant_that_ends_says_no_more(folder: Path) -> None:
             await server.__aexit__(None, None, None)
             with pytest.raises(ControlError, match="stopped"):
                 await asking.done()
+    assert not reported
 
 
 async def test_a_folder_that_is_deleted_is_made_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
