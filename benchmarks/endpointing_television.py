@@ -38,7 +38,7 @@ BACKGROUNDS: tuple[Background, ...] = ("none", "television", "babble")
 BAR_PERCENT = 95.0
 WITHIN_S = 1.2
 SNR_DB = 10.0
-BEFORE_S, AFTER_S = 4.0, 5.0
+BEFORE_S, AFTER_S = 8.0, 5.0
 # The faint end of a word is lost in the background.
 _FAINT_S = 0.3
 _CLIPS_S = (1.0, 8.0)

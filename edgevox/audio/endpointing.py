@@ -51,7 +51,10 @@ _SMOOTH = 16
 _SECOND = 50
 _LEAST_VOICED_OF_SECOND = 12
 _TALK_SECONDS = 12
-_LEAST_SECONDS = 2
+_LEAST_SECONDS = 5
+# It is a television only if it goes on for longer than a request takes, without a longer pause: the speaker, too, may
+# have spoken before, or get louder.
+_LONGEST_PAUSE_OF_TALK = 2 * _SECOND
 _QUIET_SECOND = 0.3
 _FIRST_LOUD_DB = 1.0
 _LAST_LOUD_DB = 4.0
@@ -260,9 +263,17 @@ class _TalkLevel:
         return smooth_db
 
     def before(self, blocks_ago: int) -> float | None:
-        """The level of the talk before that block; None if too few seconds held speech."""
+        """The level of the talk that goes on before that block; None if too few seconds held speech."""
         earliest, latest = self._fed - _TALK_SECONDS * _SECOND, self._fed - blocks_ago
-        spoken_db = sorted(level_db for last, level_db in self._seconds if earliest <= last <= latest)
+        spoken_db: list[float] = []
+        following = latest
+        for last, level_db in reversed(self._seconds):
+            if last > latest:
+                continue
+            if last < earliest or following - last > _LONGEST_PAUSE_OF_TALK:
+                break
+            insort(spoken_db, level_db)
+            following = last
         return spoken_db[int(_QUIET_SECOND * len(spoken_db))] if len(spoken_db) >= _LEAST_SECONDS else None
 
     def after(self, blocks_ago: int) -> float | None:

@@ -301,14 +301,14 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Samples:
 
 @pytest.fixture(scope="module")
 def television(talk: Samples) -> Samples:
-    """Ten seconds of one voice, as loud as 1."""
-    return np.asarray(np.resize(talk, 10 * RATE_HZ) / np.std(talk), dtype=np.float32)
+    """Fifteen seconds of one voice, as loud as 1."""
+    return np.asarray(np.resize(talk, 15 * RATE_HZ) / np.std(talk), dtype=np.float32)
 
 
 @pytest.fixture(scope="module")
 def babble(talk: Samples) -> Samples:
-    """Ten seconds of six voices at once, as loud as 1."""
-    length = 10 * RATE_HZ
+    """Fifteen seconds of six voices at once, as loud as 1."""
+    length = 15 * RATE_HZ
     voices = [np.resize(np.roll(talk, -start), length) for start in range(0, len(talk), len(talk) // 6)]
     together = np.sum(voices, axis=0)
     return np.asarray(together / np.std(together), dtype=np.float32)
@@ -318,7 +318,7 @@ def babble(talk: Samples) -> Samples:
 def test_a_command_ends_where_others_go_on_talking(
     command: Samples, background: str, snr_db: int, request: pytest.FixtureRequest
 ) -> None:
-    starts_s, level = 3.5, float(np.std(command)) * 10 ** (-snr_db / 20)
+    starts_s, level = 8.0, float(np.std(command)) * 10 ** (-snr_db / 20)
     heard = request.getfixturevalue(background) * level
     first = round(starts_s * RATE_HZ)
     heard[first : first + len(command)] += command

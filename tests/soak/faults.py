@@ -91,7 +91,7 @@ class Faults:
 
     async def _delete_state(self) -> Undo:
         self._ledger.collect()
-        shutil.rmtree(self._factory.folders.state)
+        shutil.rmtree(self._factory.folders.state, ignore_errors=True)  # SQLite deletes files of its own
         return self._nothing
 
     async def _vanish(self) -> Undo:
