@@ -284,7 +284,7 @@ def test_a_person_is_added_recognised_found_in_the_conversation_and_removed(
     hear(visitor, voiced(0.8), is_looped=True)
     show(visitor, "system")
     visitor.one('[data-group="people"] > summary').click()
-    visitor.one(".people p .quiet").click()  # downloads what tells voices apart
+    visitor.one(".people p .quiet").click()  # downloads the encoder of voices
     visitor.until(lambda: visitor.one(".people input").is_displayed())
     assert not visitor.one(".people > div > .quiet").is_displayed()  # nobody is known yet
     visitor.one(".people input").send_keys("Anna" + Keys.ENTER)
