@@ -84,7 +84,7 @@ class ProcessTrade(ScriptedTrade):
         engines: dict[str, Engine[Any, Any]] = {
             "llm": RuleModel(self.work_s),
             "stt": RuleRecogniser(self.work_s),
-            "tts": RuleVoice(self.work_s),
+            "tts": RuleVoice(2 * self.work_s),  # slower than the model: at work while the reply is played
         }
         for name, engine in engines.items():
             vars(runtime.engines)[name] = SupervisedEngine(name, engine, limits=_LIMITS, publish=runtime.bus.publish)

@@ -11,7 +11,7 @@ import pytest
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.dsp import Resampler
 from edgevox.config import Settings, load_settings
-from edgevox.core.events import EngineName, Event, TurnEnded
+from edgevox.core.events import EngineChanged, EngineName, Event, TurnEnded
 from edgevox.core.files import Folders
 from edgevox.core.types import SAMPLE_RATE_HZ
 from edgevox.models import ModelStore
@@ -70,7 +70,9 @@ async def test_each_engine_is_back_in_time_and_the_talk_goes_on(folders: Folders
                     factory.room.say(question)
                     ended = await seen.next(TurnEnded)
                     took[f"{name} {how.name}"] = round(await striking, 1)
-                    assert ended.outcome == "failed" or name == "stt", ended
+                    detail = next(e.detail for e in reversed(seen.of(EngineChanged)) if e.state == "restarting")
+                    # Between two sentences an engine has nothing to lose; test_faults strikes where it is at work.
+                    assert ended.outcome == "failed" or name == "stt" or "idle" in detail, (ended, detail)
                     if ended.outcome == "failed":
                         async with asyncio.timeout(WITHIN_S):
                             while not factory.room.played:  # noqa: ASYNC110  (nobody tells of an apology)
