@@ -11,7 +11,7 @@ from pathlib import Path
 from edgevox.config.loader import load_settings
 from edgevox.config.schema import Setting, catalogue, sections
 from edgevox.config.settings import Settings
-from edgevox.config.toml_file import Value, update_config_file
+from edgevox.config.toml_file import Value, read_toml, update_config_file
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, write_atomic
 
@@ -156,15 +156,37 @@ def save_answers(settings: Settings, folders: Folders, answers: Mapping[str, Val
     return tuple(changed)
 
 
-def save_setting(settings: Settings, folders: Folders, setting: Setting, text: str) -> None:
-    """Write one setting, given as text, to the settings file.
+def with_setting(folders: Folders, setting: Setting, text: str) -> Settings:
+    """The settings as they will be when `save_setting` has written this one, given as text.
 
-    Raises ValueError for an invalid value, and ConfigError if the file cannot be changed. Blocks.
+    Raises ConfigError for an invalid value, or if it would have no effect. Blocks.
     """
+    try:
+        settings = load_settings(folders, changes={setting.name: setting.from_text(text)})
+    except ValueError as error:
+        raise ConfigError(str(error), hint=f"{setting.name}: {setting.description}") from error
     if reason := reason_not_editable(settings, setting.name):
-        raise ValueError(f"{setting.name}: {reason}")
+        raise ConfigError(f"{setting.name}: {reason}", hint="unset it, or change it there")
+    if isinstance(value_of(settings, setting.name), Mapping | None):
+        raise ConfigError(f"{setting.name} is a table", hint=f"write it by hand into {folders.config_file}")
+    return settings
+
+
+def save_setting(settings: Settings, folders: Folders, setting: Setting) -> None:
+    """Write one setting of `settings` to the settings file. Raises ConfigError if it cannot be changed. Blocks."""
     # JSON turns a path into a text, and a tuple into a list.
-    value = json.loads(json.dumps(setting.from_text(text), default=str))
-    if value is None or isinstance(value, dict):
-        raise ValueError(f"{setting.name} is a table: write it into the file by hand")
+    value = json.loads(json.dumps(value_of(settings, setting.name), default=str))
     update_config_file(folders.config_file, setting.section, {setting.name.rpartition(".")[2]: value})
+
+
+def remove_setting(folders: Folders, setting: Setting) -> None:
+    """Remove one setting from the settings file, which need not be valid. Raises ConfigError. Blocks."""
+    key = setting.name.rpartition(".")[2]
+    file = read_toml(folders.config_file)
+    table = file.table.get(setting.section, {}) if file and setting.section else file.table if file else {}
+    if not isinstance(table, Mapping) or key not in table:
+        raise ConfigError(
+            f"{folders.config_file} does not have {setting.name}",
+            hint="edgevox config show names the source of each value",
+        )
+    update_config_file(folders.config_file, setting.section, {key: None})

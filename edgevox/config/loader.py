@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,13 +85,20 @@ class _Given:
 
 
 def load_settings(
-    folders: Folders, *, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+    folders: Folders,
+    *,
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    changes: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load and merge all layers. Raises ConfigError that lists every mistake."""
+    """Load and merge all layers; `changes` replace values of the settings file. Raises ConfigError with every mistake.
+
+    The values of `changes` are those of Setting.from_text.
+    """
     problems: list[str] = []
     defaults = {name: _Given(setting.default, Source("default")) for name, setting in catalogue().items()}
     chosen = _resolve_model(
-        _from_user_file(folders.config_file, problems)
+        _from_user_file(folders.config_file, changes or {}, problems)
         | _from_environment(os.environ if environ is None else environ, problems)
         | _from_flags(flags or {}, problems),
         problems,
@@ -135,14 +142,17 @@ def _from_preset(choice: _Given | None, user_folder: Path, problems: list[str]) 
     return _from_toml(TomlFile(content.path, settings, content.text), Source("preset", name), problems)
 
 
-def _from_user_file(path: Path, problems: list[str]) -> dict[str, _Given]:
-    file = read_toml(path)
-    return _from_toml(file, Source("file", str(path)), problems) if file else {}
+def _from_user_file(path: Path, changes: Mapping[str, object], problems: list[str]) -> dict[str, _Given]:
+    file, source = read_toml(path), Source("file", str(path))
+    found = _from_toml(file, source, problems, replaced=changes) if file else {}
+    return found | {name: _Given(value, source) for name, value in changes.items()}
 
 
-def _from_toml(file: TomlFile, source: Source, problems: list[str]) -> dict[str, _Given]:
+def _from_toml(file: TomlFile, source: Source, problems: list[str], replaced: Container[str] = ()) -> dict[str, _Given]:
     found: dict[str, _Given] = {}
     for name, value in _flatten(file.table):
+        if name in replaced:
+            continue
         if name.startswith(f"{PLUGINS}.") and isinstance(value, dict):
             found[name] = _Given(value, source)
             if not isinstance(enabled := value.get("enabled", True), bool):

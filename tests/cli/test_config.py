@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,15 @@ def test_a_setting_is_written_and_read_by_name(config_file: Path, capsys: pytest
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [("tts.speeed", "1", "did you mean tts.speed"), ("tts.speed", "fast", "must be"), ("llm", "1", "is a section")],
+    [
+        ("tts.speeed", "1", "did you mean tts.speed"),
+        ("tts.speed", "fast", "must be"),
+        ("llm", "1", "is a section"),
+        ("preset", "qwen4", "did you mean qwen3"),
+        ("tts.voice", "nobody", "nobody"),
+        ("stt.model", "whisper-enormous", "whisper-enormous"),
+        ("tts.voices", "de=thorsten", "is a table"),
+    ],
 )
 def test_a_wrong_setting_is_refused_with_what_is_right(
     name: str, value: str, message: str, config_file: Path, capsys: pytest.CaptureFixture[str]
@@ -130,3 +139,20 @@ def test_a_wrong_setting_is_refused_with_what_is_right(
     assert main(["config", "set", name, value]) == 2
     assert message in capsys.readouterr().err
     assert not config_file.exists()
+
+
+def test_a_setting_repairs_the_file_that_named_what_does_not_exist(config_file: Path) -> None:
+    config_file.parent.mkdir()
+    config_file.write_text('preset = "qwen4"\n', encoding="utf-8")
+    assert main(["config", "set", "tts.speed", "1.5"]) == 2
+    assert main(["config", "set", "preset", "qwen3"]) == 0
+    assert main(["config", "set", "tts.speed", "1.5"]) == 0
+
+
+def test_a_setting_is_removed_from_a_valid_file_and_from_one_that_is_not(config_file: Path) -> None:
+    config_file.parent.mkdir()
+    config_file.write_text('preset = "qwen4"\n[tts]\nspeed = 1.5\n', encoding="utf-8")
+    assert main(["config", "unset", "preset"]) == 0
+    assert main(["config", "unset", "tts.speed"]) == 0
+    assert main(["config", "unset", "tts.speed"]) == 2, "it is not there any more"
+    assert tomllib.loads(config_file.read_text(encoding="utf-8")) == {"tts": {}}

@@ -18,12 +18,14 @@ from rich.text import Text
 from edgevox.app import service_unit
 from edgevox.app.backup import owned_paths, removal_command, restore_backup, write_backup
 from edgevox.app.control.server import single_instance
+from edgevox.app.model_selection import ModelSelection
 from edgevox.cli.command import JSON, YES, Command, argument, whole_parser
 from edgevox.cli.context import Context, folded, left, plain_table, right
 from edgevox.config import DEFAULT_PRESET, user_presets
-from edgevox.config.editing import save_setting, write_initial_config
+from edgevox.config.editing import remove_setting, save_setting, with_setting, write_initial_config
 from edgevox.config.schema import Setting, catalogue, unknown
 from edgevox.core.errors import AlreadyRunning, ConfigError, EdgevoxError, ModelMissing
+from edgevox.core.events import EngineName
 from edgevox.core.platform import total_memory_bytes
 from edgevox.llm.presets import ModelPreset, all_presets, resolve_preset
 from edgevox.models import ModelEntry, ModelStore, open_store, size_text
@@ -72,11 +74,29 @@ def _get(args: argparse.Namespace, context: Context) -> None:
 )
 def _set(args: argparse.Namespace, context: Context) -> None:
     setting = _known(args.name)
+    settings = with_setting(context.folders, setting, args.value)
+    preset = resolve_preset(settings.preset, user_presets(context.folders))
+    selection = ModelSelection(settings, preset, open_store(context.folders), _engines_of(setting))
     try:
-        save_setting(context.settings, context.folders, setting, args.value)
-    except ValueError as error:
-        raise ConfigError(str(error), hint=f"{setting.name}: {setting.description}") from error
+        selection.needed()
+    except ModelMissing as error:
+        raise ConfigError(f"{setting.name}: {error.message}", hint=error.hint) from error
+    save_setting(settings, context.folders, setting)
     context.note(f"wrote {setting.name} to {context.folders.config_file}; edgevox reload applies it")
+
+
+@CONFIG.action("unset", "remove one setting from the settings file, so that its default applies", _NAME)
+def _unset(args: argparse.Namespace, context: Context) -> None:
+    setting = _known(args.name)
+    remove_setting(context.folders, setting)
+    context.note(f"removed {setting.name} from {context.folders.config_file}; edgevox reload applies it")
+
+
+def _engines_of(setting: Setting) -> tuple[EngineName, ...]:
+    """The engines whose models a setting chooses."""
+    if setting.name == "preset" or setting.section == "llm":
+        return ("llm",)
+    return tuple(engine for engine in ("stt", "tts") if engine == setting.section)
 
 
 def _known(name: str) -> Setting:
