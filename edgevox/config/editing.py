@@ -121,15 +121,20 @@ def save_changes(settings: Settings, folders: Folders, changes: Mapping[str, obj
     Raises ValueError for an invalid change, and ConfigError if the file cannot be changed. Blocks.
     """
     by_section: defaultdict[str, dict[str, Value]] = defaultdict(dict)
+    parsed: dict[str, object] = {}
     for name, wanted in changes.items():
         if name not in EDITABLE:
             raise ValueError(f"{name[:64]} cannot be changed from here")
         if reason := reason_not_editable(settings, name):
             raise ValueError(f"{name}: {reason}")
-        value = catalogue()[name].from_toml(wanted)
+        parsed[name] = value = catalogue()[name].from_toml(wanted)
         assert isinstance(value, str | int | float | bool)
         section, _, key = name.rpartition(".")
         by_section[section][key] = value
+    try:
+        load_settings(folders, changes=parsed)
+    except ConfigError as error:
+        raise ValueError(error.message) from error
     for section, values in by_section.items():
         update_config_file(folders.config_file, section, values)
 

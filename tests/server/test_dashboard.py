@@ -149,6 +149,16 @@ async def test_a_change_that_is_wrong_changes_nothing(folders: Folders, changes:
     assert not folders.config_file.exists()
 
 
+async def test_a_change_that_would_make_the_file_invalid_changes_nothing(folders: Folders) -> None:
+    english = '[stt]\nmodel = "whisper-tiny.en"\n'
+    folders.config_file.parent.mkdir(parents=True, exist_ok=True)
+    folders.config_file.write_text(english, encoding="utf-8")
+    async with lobby(folders) as behind:
+        status, body = await asked(behind.url, "/v1/settings", method="PATCH", json={"stt.language": "de"})
+    assert (status, "knows English only" in body["error"]["message"]) == (400, True)
+    assert folders.config_file.read_text(encoding="utf-8") == english
+
+
 async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folders: Folders) -> None:
     settings: Settings = load_settings(folders, environ={"EDGEVOX_TTS__SPEED": "1.5"})
     async with lobby(folders, settings=settings) as behind:
