@@ -143,7 +143,7 @@ class SpeechOutput:
         self._sounds_until_s: float | None = None
         """When the audio passed to the loudspeaker ends; None outside a passage."""
         self._held_since_s: float | None = None
-        self._end_of_hold: asyncio.TimerHandle | None = None
+        self._hold_timer: asyncio.TimerHandle | None = None
         self._unheard_s = 0.0
         self._given: list[tuple[float, bool]] = []
         """The duration of each sound of the passage, and whether it is its own or an interjection."""
@@ -169,14 +169,18 @@ class SpeechOutput:
     def hold(self, is_held: bool) -> None:
         """Pause the passage, or go on with it; a pause counts as playback, and ends by itself."""
         self._loudspeaker.hold(is_held)
-        if self._end_of_hold is not None:
-            self._end_of_hold.cancel()
-        loop = asyncio.get_running_loop()
-        self._end_of_hold = loop.call_later(LONGEST_HOLD_S, self.hold, False) if is_held else None
+        self._stop_hold_timer()
+        if is_held:
+            self._hold_timer = asyncio.get_running_loop().call_later(LONGEST_HOLD_S, self.hold, False)
         held_since_s, now_s = self._held_since_s, self._clock()
         self._held_since_s = now_s if is_held else None
         if held_since_s is not None and self._sounds_until_s is not None:
             self._sounds_until_s += now_s - held_since_s
+
+    def _stop_hold_timer(self) -> None:
+        if self._hold_timer is not None:
+            self._hold_timer.cancel()
+            self._hold_timer = None
 
     @property
     def is_in_passage(self) -> bool:
@@ -234,6 +238,7 @@ class SpeechOutput:
             if self._sounds_until_s is not None:
                 self._silent_since_s = self._clock()
             self._sounds_until_s = self._held_since_s = None
+            self._stop_hold_timer()
 
     async def _with_interjections(self, sounds: AsyncIterator[Audio]) -> AsyncGenerator[Audio, None]:
         following = next_item(sounds)

@@ -103,8 +103,12 @@ async def test_a_pause_that_nobody_ends_ends_by_itself(monkeypatch: pytest.Monke
         await went_on.wait()
     scene.now_s += 5.0
     assert scene.speech_output.silent_since_s < math.inf
+    scene.speech_output.hold(True)
+    went_on.clear()
     await scene.give(None)
     await playing
+    await asyncio.sleep(0.1)
+    assert not went_on.is_set(), "a pause ends with its passage, and not in the next one"
 
 
 async def test_in_a_long_gap_between_two_sentences_it_is_silent() -> None:
