@@ -133,10 +133,8 @@ def test_a_flag_ends_a_run_that_has_begun(engine: PiperEngine) -> None:
     cancel = CancelFlag()
     timer = threading.Timer(whole_s / 10, cancel.set)
     timer.start()
-    started_s = time.monotonic()
     chunks = list(engine.run(SynthesisRequest(LONG_SENTENCE), cancel))
     timer.join(timeout=10)
-    assert time.monotonic() - started_s < 0.7 * whole_s
     assert duration_s(chunks) < 0.7 * sound_s
     assert speak(engine, "Still here.")
 
