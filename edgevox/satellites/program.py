@@ -135,13 +135,13 @@ class Satellite:
 
     async def _stay_connected(self) -> None:
         backoff = Backoff(_FIRST_RETRY_S, _LONGEST_RETRY_S, good_after_s=_GOOD_AFTER_S, sleep=self._sleep)
-        lost_s = 0.0
+        lost_s: float | None = None  # nobody was left alone by a connection that never was
         self._tell("connecting", "")
         while True:
-            problem = ""
+            problem, is_connected = "", False
             backoff.begin()
             try:
-                away_s = time.monotonic() - lost_s if lost_s else 0.0
+                away_s = 0.0 if lost_s is None else time.monotonic() - lost_s
                 async with self._options.address.connected(
                     {
                         "token": self._options.token,
@@ -152,11 +152,12 @@ class Satellite:
                         "away_s": round(away_s, 1),
                     }
                 ) as connection:
-                    lost_s = 0.0
+                    is_connected = True
                     await self._converse(connection)
             except ConnectionLost as error:
                 problem = str(error)
-            lost_s = lost_s or time.monotonic()
+            if is_connected:
+                lost_s = time.monotonic()
             _log.info("no connection: %s", problem)
             self._tell("connecting", problem)
             await backoff.wait()

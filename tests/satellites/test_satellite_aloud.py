@@ -62,6 +62,7 @@ def test_a_command_is_heard_by_the_satellite_and_answered_aloud_there_while_othe
         words = ("--server", f"http://127.0.0.1:{port}", "--room", "Kitchen", "--name", "k", "--wake", "off")
         with program(device, "satellite", *words) as satellite:
             satellite.until(f"edgevox: ws://127.0.0.1:{port}/v1/voice cannot be reached", within_s=BOUND_S)
+            # However long it waits for its first connection: it has not been away, and says nothing when it is there.
             with program(env, "serve", "--port", port) as server:
                 server.until("serving", within_s=BOUND_S)
                 satellite.until("listening", within_s=BOUND_S)
