@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from edgevox.satellites.store import DeviceEntry
 from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, esphome_device
 from tests.satellites.esphome_recording import HEARD, LINES, SPEECH, Replay, converse
 from tests.satellites.test_wyoming import connector
-from tests.server.websocket.harness import lobby, until
+from tests.server.websocket.harness import BOUND_S, lobby, until
 
 RECORDING = Path(__file__).with_name("linux_voice_assistant.jsonl")
 """Made by `make linux-voice-assistant`."""
@@ -73,6 +74,14 @@ async def test_a_plain_speaker_gets_pcm_and_comes_back_when_it_was_unplugged_in_
         first.unplug()
         await until(lambda: len(server.records) == 1)
         await until(lambda: device() is not first and device().is_subscribed)
+        await until(lambda: len(device().played) > 1_000)  # it says that it is back
+        saying = asyncio.create_task(server.hub.say("Dinner is ready."))
+        second = device()
+        second.wake()
+        assert await asyncio.wait_for(saying, BOUND_S) == 0, "the wake word ends announcements"
+        second.unplug()
+        await until(lambda: device() is not second and device().is_subscribed)
+        assert not device().played
         device().wake()
         device().speak(SPEECH)
         await until(lambda: len(server.records) == 2)
