@@ -70,7 +70,7 @@ power-cut: setup-dev
 	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
 	@$(VENV)/python -m benchmarks.unsynced_writes --cuts $(ROUNDS)
 
-# An ESPHome device of others; its source is fetched from GitHub.
+# An ESPHome device of others; its source is fetched from GitHub. Makes the recording anew that the tests replay.
 linux-voice-assistant: setup-dev
 	@$(VENV)/pytest -m "" tests/satellites/linux_voice_assistant.py
 

@@ -144,7 +144,9 @@ class AssistantRuntime:
         records = settings.records
         turn_log = TurnLog(folders.state, max_bytes=records.max_bytes, keep_text=records.keep_text)
         self.records = TurnRecords(turn_log, partial(self._publish_state, "records"))
-        self.satellites = SatelliteHub(folders.state / MUTED_FILE)
+        self.satellites = SatelliteHub(
+            folders.state / MUTED_FILE, chime_volume=settings.sounds.chime_volume if settings.sounds.chimes else 0.0
+        )
         self.satellites.local = lambda: self.voice_sessions.local
         self._health = EngineHealth()
         self._saved_settings = _SavedSettings(settings, folders)

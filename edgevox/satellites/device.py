@@ -120,6 +120,12 @@ class DeviceLoudspeaker:
             yield resampler.finish()
 
     async def _end(self, cancel: CancelFlag, sent_s: float, began_s: float) -> None:
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:  # from any thread
+            loop.call_soon_threadsafe(self._is_played.set)
+
+        cancel.add_listener(stop)
         try:
             await self._device.end()
             if not cancel.is_set():
@@ -130,6 +136,7 @@ class DeviceLoudspeaker:
         except OSError as error:
             raise DeviceUnavailable("the satellite is gone", hint="is it switched on?") from error
         finally:
+            cancel.remove_listener(stop)
             self.heard_s = min(sent_s, time.monotonic() - began_s)
 
 
@@ -169,7 +176,12 @@ class DeviceSession:
         async with self._factory.open(self._session) as loop:
             running = asyncio.create_task(loop.run())
             self._link = SatelliteLink(
-                self._name, self._session.room, self._kind, loop, state=lambda: self._observer.doing
+                self._name,
+                self._session.room,
+                self._kind,
+                loop,
+                state=lambda: self._observer.doing,
+                is_in_turn=lambda: self._observer.is_in_turn,
             )
             try:
                 with self._assistant.satellites.connected(self._link):
@@ -189,6 +201,7 @@ class DeviceSession:
         pipeline = self._link.loop.pipeline
         if pipeline.confirmation.open is None:  # else the answer follows
             pipeline.interrupt()
+        self._link.stop_announcements()
         self._source.clear()
         self._link.loop.drop_speech()
         self._is_listening = True

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from edgevox.audio.tones import error_tone
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import DueAlarm
+from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.core.state_file import StateFile
 from edgevox.core.turn import LOCAL, Caller, CancelFlag
-from edgevox.core.types import JsonObject
+from edgevox.core.types import Audio, JsonObject
 from edgevox.dialogue import Pipeline, VoiceLoop
 from edgevox.dialogue.speech_output import SpeechOutput
 
@@ -29,6 +31,8 @@ WAKE_WINDOW_S = 0.3
 """How long the first satellite that hears the wake word waits for others that hear it too."""
 LATE_S = 1.0
 """How long after that another one stays silent: its report was delayed."""
+LOST_WITHIN_S = 600.0
+"""A satellite that comes back within this time says so, if it was lost in the middle of a turn."""
 # A tie-breaker: at the moment of the detection the probability has just passed the threshold, near or far.
 _SCORE_DB = 3.0
 
@@ -47,7 +51,7 @@ class Wake:
 
 @dataclass(eq=False)
 class SatelliteLink:
-    """A connected satellite. `mute` closes or opens its microphone."""
+    """A connected satellite. `mute` closes or opens its microphone; `is_in_turn` until its last reply was played."""
 
     name: str
     room: str
@@ -55,7 +59,14 @@ class SatelliteLink:
     loop: VoiceLoop
     mute: Callable[[bool], None] = lambda _is_muted: None
     state: Callable[[], str] = lambda: "listening"
+    is_in_turn: Callable[[], bool] = lambda: False
     since_s: float = field(default_factory=time.time)
+    announcements: set[CancelFlag] = field(default_factory=set)
+    """Those that are being played."""
+
+    def stop_announcements(self) -> None:
+        for cancel in self.announcements:
+            cancel.set()
 
     @property
     def speech_output(self) -> SpeechOutput | None:
@@ -84,11 +95,15 @@ class _Contest:
 class SatelliteHub:
     """Used in one event loop. `path` keeps the names of muted satellites, so that a restart unmutes none."""
 
-    def __init__(self, path: Path | None = None, *, window_s: float = WAKE_WINDOW_S) -> None:
+    def __init__(self, path: Path | None = None, *, window_s: float = WAKE_WINDOW_S, chime_volume: float = 0.0) -> None:
+        """`chime_volume` is the peak of the earcons; 0 for none."""
         self._file = StateFile(path, _Muted)
         self._links: dict[str, SatelliteLink] = {}
         self._contest: _Contest | None = None
         self._window_s = window_s
+        self._chime_volume = chime_volume
+        self._lost_s: dict[str, float] = {}
+        """When satellites were lost in the middle of a turn."""
         self._answering: tuple[SatelliteLink, float] | None = None
         """The last one that was to answer, and until when no other is."""
         self.local: Callable[[], Pipeline | None] = lambda: None
@@ -105,18 +120,39 @@ class SatelliteHub:
         return self._links.get(name)
 
     @contextmanager
-    def connected(self, link: SatelliteLink) -> Iterator[None]:
-        """List the satellite during the block; a later connection of the same name replaces it."""
+    def connected(self, link: SatelliteLink, *, was_away: bool = False) -> Iterator[None]:
+        """List the satellite during the block; a later connection of the same name replaces it.
+
+        One that `was_away`, or that was lost in the middle of a turn, says that it is back.
+        """
+        if (before := self._links.get(link.name)) is not None:
+            self.note_lost(before)  # half open
         self._links[link.name] = link
+        was_lost = time.monotonic() - self._lost_s.pop(link.name, float("-inf")) < LOST_WITHIN_S
         _log.info("satellite %s is connected (%s)", link.name, link.room or "no room")
         if self.is_muted(link.name):
             _mute(link, is_muted=True)
+        if was_away or was_lost:
+            self._spawn(self._report_back(link))
         try:
             yield
         finally:
             if self._links.get(link.name) is link:
+                self.note_lost(link)
                 del self._links[link.name]
                 _log.info("satellite %s is disconnected", link.name)
+
+    def note_lost(self, link: SatelliteLink) -> None:
+        """The connection is gone; to be called before a turn of this satellite is cancelled for that reason."""
+        if link.is_in_turn() and self._links.get(link.name) is link:
+            self._lost_s[link.name] = time.monotonic()
+
+    async def _report_back(self, link: SatelliteLink) -> bool:
+        """An earcon and a sentence: what was asked for before may be lost."""
+        phrases = all_phrases()
+        back = phrases.get(link.loop.pipeline.own_language, phrases[ENGLISH]).back
+        earcons = (error_tone(self._chime_volume),) if self._chime_volume else ()
+        return await _say_there(link, back, *earcons)
 
     # --- muting
 
@@ -198,20 +234,23 @@ class SatelliteHub:
         Returns at once with the number of places.
         """
         links = [link for link in self.links if link.name != caller.satellite and link.speech_output is not None]
-        work = [_say(link.name, link.loop.pipeline, text) for link in links]
+        work = [_say_there(link, text) for link in links]
         local = self.local()
         if caller != LOCAL and local is not None and local.speech_output is not None:
-            work.append(_say("this machine", local, text))
+            work.append(_say("this machine", local, CancelFlag(), text))
         for one in work:
-            task = asyncio.create_task(one)
-            self._speaking.add(task)
-            task.add_done_callback(self._speaking.discard)
+            self._spawn(one)
         return len(work)
+
+    def _spawn(self, work: Coroutine[Any, Any, bool]) -> None:
+        task = asyncio.create_task(work)
+        self._speaking.add(task)
+        task.add_done_callback(self._speaking.discard)
 
     async def say(self, text: str, *names: str) -> int:
         """Speak on these satellites, or on all; returns the number of those that have played it."""
         links = [link for link in self.links if not names or link.name in names]
-        return sum(await asyncio.gather(*(_say(link.name, link.loop.pipeline, text) for link in links)))
+        return sum(await asyncio.gather(*(_say_there(link, text) for link in links)))
 
 
 def _mute(link: SatelliteLink, *, is_muted: bool) -> None:
@@ -223,11 +262,21 @@ def _mute(link: SatelliteLink, *, is_muted: bool) -> None:
     link.mute(is_muted)
 
 
-async def _say(name: str, pipeline: Pipeline, text: str) -> bool:
+async def _say_there(link: SatelliteLink, text: str, *earcons: Audio) -> bool:
+    cancel = CancelFlag()
+    link.announcements.add(cancel)
+    try:
+        return await _say(link.name, link.loop.pipeline, cancel, text, *earcons)
+    finally:
+        link.announcements.discard(cancel)
+
+
+async def _say(name: str, pipeline: Pipeline, cancel: CancelFlag, text: str, *earcons: Audio) -> bool:
     if (output := pipeline.speech_output) is None:
         return False
     try:
-        return await output.interject((await output.sound_of(text, pipeline.own_language),), CancelFlag())
+        tones = [output.at_voice_volume(earcon) for earcon in earcons]
+        return await output.interject((*tones, await output.sound_of(text, pipeline.own_language)), cancel)
     except EdgevoxError as error:
         _log.warning("%s said nothing: %s", name, error.message)
         return False

@@ -30,6 +30,38 @@ SPEAKER = VoiceAssistantFeature.VOICE_ASSISTANT | VoiceAssistantFeature.API_AUDI
 _PIECE_BYTES = 1_024
 
 
+def plain_packet(message: Message) -> bytes:
+    """One message without encryption."""
+    return b"".join(make_plain_text_packets([(_NUMBERS[type(message)], message.SerializeToString())]))
+
+
+def read_packets(received: bytes) -> tuple[list[Message], bytes]:
+    """The messages of packets without encryption, and what is left: the beginning of the next one."""
+    messages: list[Message] = []
+    while (head := _packet_head(received)) is not None:
+        begin, length, kind = head
+        if len(received) < begin + length:
+            break
+        messages.append(MESSAGE_TYPE_TO_PROTO[kind].FromString(received[begin : begin + length]))
+        received = received[begin + length :]
+    return messages, received
+
+
+def _packet_head(received: bytes) -> tuple[int, int, int] | None:
+    """Where the content of the first packet begins, its length, and the number of its message; None before all came."""
+    numbers: list[int] = []
+    number = shift = 0
+    for position, byte in enumerate(received):
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            numbers.append(number)
+            number = shift = 0
+        if len(numbers) == 3:
+            return position + 1, numbers[1], numbers[2]
+    return None
+
+
 class EspHomeDevice(asyncio.Protocol):
     """A voice assistant that fetches the URL of a reply and says that it was played."""
 
@@ -81,8 +113,9 @@ class EspHomeDevice(asyncio.Protocol):
         if self._noise is not None:
             self._read_frames()
             return
-        while (packet := self._packet()) is not None:
-            self._handle(packet)
+        messages, self._buffer = read_packets(self._buffer)
+        for message in messages:
+            self._handle(message)
 
     # --- encryption
 
@@ -110,28 +143,6 @@ class EspHomeDevice(asyncio.Protocol):
     def _write_frame(self, frame: bytes) -> None:
         assert self._transport is not None
         self._transport.write(bytes((1, len(frame) >> 8, len(frame) & 0xFF)) + frame)
-
-    def _packet(self) -> Any:
-        position = 0
-        numbers: list[int] = []
-        while len(numbers) < 3:
-            number = shift = 0
-            while True:
-                if position >= len(self._buffer):
-                    return None
-                byte = self._buffer[position]
-                position += 1
-                number |= (byte & 0x7F) << shift
-                shift += 7
-                if not byte & 0x80:
-                    break
-            numbers.append(number)
-        _zero, length, kind = numbers
-        if len(self._buffer) < position + length:
-            return None
-        content, self._buffer = self._buffer[position : position + length], self._buffer[position + length :]
-        message: Message = MESSAGE_TYPE_TO_PROTO[kind].FromString(content)
-        return message
 
     def _handle(self, message: Any) -> None:
         match type(message).__name__:
@@ -172,7 +183,7 @@ class EspHomeDevice(asyncio.Protocol):
             number, content = _NUMBERS[type(message)], message.SerializeToString()
             self._write_frame(self._noise.encrypt(struct.pack(">HH", number, len(content)) + content))
             return
-        self._transport.writelines(make_plain_text_packets([(_NUMBERS[type(message)], message.SerializeToString())]))
+        self._transport.write(plain_packet(message))
 
 
 @asynccontextmanager

@@ -1,7 +1,8 @@
 """ESPHome's protocol against a device that is not ours, linux-voice-assistant: `make linux-voice-assistant`
 
 It is in no package index: its source is fetched once, from a place that not every build machine reaches, so this is no
-part of the long tests. It runs in an environment of its own; only its player, libmpv, is replaced.
+part of the long tests. It runs in an environment of its own; only its player, libmpv, is replaced. The messages of both
+sides are recorded, and `test_esphome.py` replays those of the device everywhere.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import pytest
 from edgevox.audio.files import write_wav
 from edgevox.core.files import Folders
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
-from edgevox.satellites.store import DeviceEntry
 from edgevox.testing import NullSinks
 from tests.audio.sounds import espeak
 from tests.dialogue.sounds import silent, voiced
+from tests.satellites.esphome_recording import HEARD, LINES, Recorder, converse
+from tests.satellites.test_esphome import RECORDING
 from tests.satellites.test_wyoming import connector, free_port
 from tests.server.websocket.harness import lobby, until
 
@@ -32,8 +34,8 @@ pytestmark = [pytest.mark.long, pytest.mark.audio_device]
 ENVIRONMENT = Path(__file__).resolve().parents[2] / ".frameworks" / "linux-voice-assistant"
 SOURCE = ENVIRONMENT / "source"
 REPOSITORY = "https://github.com/OHF-Voice/linux-voice-assistant"
+VERSION = "1.1.15"
 COMMIT = "1543c5df583753ab8e4248fc381d75ebaa940f76"
-"""Version 1.1.15."""
 PACKAGES = (
     *("aioesphomeapi==45.3.1", "netifaces2==0.0.22", "soundcard<1", "numpy>=2,<3", "pymicro-wakeword>=2,<3"),
     *("pyopen-wakeword>=1,<2", "zeroconf<1", "getmac<1", "websockets==12"),
@@ -94,54 +96,66 @@ def room() -> Iterator[NullSinks]:
         yield sinks
 
 
-@asynccontextmanager
-async def device(python: Path, folder: Path, port: int, room: NullSinks) -> AsyncIterator[Path]:
-    """The running program; yields the file of what it has played."""
-    (folder / "mpv.py").write_text(PLAYER)
-    played = folder / "played.wav"
-    paths = {"PYTHONPATH": f"{folder}:{SOURCE}", "PLAYED": str(played)}
-    process = await asyncio.create_subprocess_exec(
-        *(str(python), "-m", "linux_voice_assistant", "--name", "test", "--host", "127.0.0.1", "--port", str(port)),
-        *("--network-interface", "lo", "--disable-peripheral-api", "--wake-model", "okay_nabu"),
-        *("--preferences-file", str(folder / "preferences.json"), "--download-dir", str(folder)),
-        env=os.environ | room.environment | paths,
-        stdin=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        yield played
-    finally:
-        process.kill()
-        await process.wait()
+class Shelf:
+    """The running program, with a person before its microphone; `played` is the file of what it has played."""
+
+    def __init__(self, python: Path, folder: Path, room: NullSinks) -> None:
+        self._python, self._folder, self._room = python, folder, room
+        self._port = free_port()
+        self._process: asyncio.subprocess.Process | None = None
+        self.recorder = Recorder(self._port)
+        self.address = ""
+        self.played = folder / "played.wav"
+        (folder / "mpv.py").write_text(PLAYER)
+        call = np.concatenate((silent(1.0, 16_000), espeak("okay nabu", folder), silent(0.3, 16_000)))
+        spoken = np.concatenate((call, voiced(1.2, 16_000), silent(3.0, 16_000)))
+        write_wav(folder / "spoken.wav", [Audio(spoken.astype(np.float32), SAMPLE_RATE_HZ)])
+
+    async def speak(self) -> None:
+        await asyncio.to_thread(self._room.speak, self._folder / "spoken.wav")
+
+    async def wait_for_runs(self, count: int) -> None:
+        await until(lambda: self.recorder.ended_runs == count)
+
+    async def plug_in(self) -> None:
+        paths = {"PYTHONPATH": f"{self._folder}:{SOURCE}", "PLAYED": str(self.played)}
+        self._process = await asyncio.create_subprocess_exec(
+            *(str(self._python), "-m", "linux_voice_assistant", "--name", "test"),
+            *("--host", "127.0.0.1", "--port", str(self._port)),
+            *("--network-interface", "lo", "--disable-peripheral-api", "--wake-model", "okay_nabu"),
+            *("--preferences-file", str(self._folder / "preferences.json"), "--download-dir", str(self._folder)),
+            env=os.environ | self._room.environment | paths,
+            stdin=asyncio.subprocess.DEVNULL,
+        )
+
+    async def unplug(self) -> None:
+        assert self._process is not None
+        self._process.kill()
+        await self._process.wait()
+
+    @asynccontextmanager
+    async def recorded(self) -> AsyncIterator[None]:
+        async with self.recorder.listening() as self.address:
+            await self.plug_in()
+            try:
+                yield
+            finally:
+                await self.unplug()
 
 
 async def test_linux_voice_assistant_is_a_room_and_comes_back_after_a_reboot(
     folders: Folders, tmp_path: Path, program: Path, room: NullSinks
 ) -> None:
-    port = free_port()
-    light_on = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
-    call = np.concatenate((silent(1.0, 16_000), espeak("okay nabu", tmp_path), silent(0.3, 16_000)))
-    spoken = np.concatenate((call, voiced(1.2, 16_000), silent(3.0, 16_000)))
-    write_wav(tmp_path / "spoken.wav", [Audio(spoken.astype(np.float32), SAMPLE_RATE_HZ)])
-    async with (
-        lobby(folders, [light_on, "Done.", "Again."], heard=["turn on the lights", "and again"]) as server,
-        connector(server, folders) as file,
-    ):
-        file.add("shelf", DeviceEntry(esphome=f"127.0.0.1:{port}", room="Bedroom"))
-        async with device(program, tmp_path, port, room) as played:
-            await until(lambda: server.hub.find("shelf") is not None)
-            await asyncio.to_thread(room.speak, tmp_path / "spoken.wav")
-            await until(lambda: [one.outcome for one in server.records] == ["answered"])
-            await until(lambda: played.exists() and played.read_bytes().startswith(b"RIFF"))
-            assert server.toolbox is not None
-            house = server.toolbox.home.house()
-            bedroom = next(area.id for area in house.areas if area.name == "Bedroom")
-            lights = [one for one in house.entities if one.domain == "light" and one.area == bedroom]
-            assert {one.state for one in lights} == {"on"}
-            before = played.stat().st_size
-            assert await server.hub.say("Dinner is ready.") == 1
-            assert played.stat().st_size > before
-        await until(lambda: server.hub.find("shelf") is None)
-        async with device(program, tmp_path, port, room):
-            await until(lambda: server.hub.find("shelf") is not None)
-            await asyncio.to_thread(room.speak, tmp_path / "spoken.wav")
-            await until(lambda: len(server.records) == 2)
+    shelf = Shelf(program, tmp_path, room)
+    async with lobby(folders, LINES, heard=HEARD) as server, connector(server, folders) as file, shelf.recorded():
+        await converse(server, file, shelf)
+        assert shelf.played.read_bytes().count(b"RIFF") == 3
+        shelf.recorder.write(
+            RECORDING,
+            program="linux-voice-assistant",
+            version=VERSION,
+            commit=COMMIT,
+            source=REPOSITORY,
+            licence="Apache-2.0",
+            packages=" ".join(PACKAGES),
+        )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from pathlib import Path
 
-import numpy as np
 import pytest
 from aioesphomeapi.model import VoiceAssistantFeature
 
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.files import Folders
-from edgevox.core.types import to_pcm16
 from edgevox.satellites.connector import probe
 from edgevox.satellites.store import DeviceEntry
-from tests.dialogue.sounds import silent, voiced
 from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, esphome_device
+from tests.satellites.esphome_recording import HEARD, LINES, SPEECH, Replay, converse
 from tests.satellites.test_wyoming import connector
-from tests.server.websocket.harness import lobby, until
+from tests.server.websocket.harness import BOUND_S, lobby, until
 
+RECORDING = Path(__file__).with_name("linux_voice_assistant.jsonl")
+"""Made by `make linux-voice-assistant`."""
 KEY = bytes(range(32))
-SPEECH = to_pcm16(np.concatenate((voiced(0.8, 16_000), silent(1.5, 16_000))))
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
 
@@ -51,6 +52,13 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
         assert len(device().played) > before
 
 
+async def test_linux_voice_assistant_gets_the_answers_of_its_recording(folders: Folders) -> None:
+    device = Replay(RECORDING)
+    async with device.listening(), lobby(folders, LINES, heard=HEARD) as server, connector(server, folders) as file:
+        await converse(server, file, device)
+        assert device.played.count(b"RIFF") == 3
+
+
 async def test_a_plain_speaker_gets_pcm_and_comes_back_when_it_was_unplugged_in_a_turn(folders: Folders) -> None:
     async with (
         esphome_device(SPEAKER) as (address, device),
@@ -66,6 +74,14 @@ async def test_a_plain_speaker_gets_pcm_and_comes_back_when_it_was_unplugged_in_
         first.unplug()
         await until(lambda: len(server.records) == 1)
         await until(lambda: device() is not first and device().is_subscribed)
+        await until(lambda: len(device().played) > 1_000)  # it says that it is back
+        saying = asyncio.create_task(server.hub.say("Dinner is ready."))
+        second = device()
+        second.wake()
+        assert await asyncio.wait_for(saying, BOUND_S) == 0, "the wake word ends announcements"
+        second.unplug()
+        await until(lambda: device() is not second and device().is_subscribed)
+        assert not device().played
         device().wake()
         device().speak(SPEECH)
         await until(lambda: len(server.records) == 2)

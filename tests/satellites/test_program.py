@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 
 import pytest
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
+from edgevox.core.languages import ENGLISH, all_phrases
+from edgevox.core.turn import CancelFlag
+from edgevox.core.types import ChatDone, ChatReply, ChatRequest
 from edgevox.satellites.connection import ServerAddress
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import BOUND_S, TALKER, lobby, until
+from tests.server.websocket.harness import BOUND_S, TALKER, RestingModel, lobby, until
 
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
@@ -54,6 +58,37 @@ async def test_it_comes_back_after_the_server_was_away_and_says_so(
         await running.enter_async_context(lobby(folders, has_tools=False, port=port))
         await device.connected()
         await until(lambda: len(device.sound.played_s) == 1)
+
+
+class EndlessModel(RestingModel):
+    """Answers nothing until it is cancelled."""
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        if not request.prompt_only:
+            stopped = asyncio.Event()
+            cancel.add_listener(stopped.set)
+            await stopped.wait()
+        yield ChatDone("stop", 0, 0, 0)
+
+
+async def test_it_says_that_it_is_back_with_an_earcon_when_it_was_rebooted_in_a_turn(folders: Folders) -> None:
+    async with lobby(folders, model=EndlessModel(()), has_tools=False) as server:
+        async with satellite(server.url) as device:
+            await device.connected()
+            device.command()
+            await until(lambda: (link := server.hub.find("shelf")) is not None and link.is_in_turn())
+        await until(lambda: server.hub.find("shelf") is None)
+        async with satellite(server.url) as again:
+            await until(lambda: len(again.sound.played_s) == 1)
+            await server.hub.say(all_phrases()[ENGLISH].back)
+            await until(lambda: len(again.sound.played_s) == 2)
+            with_earcon, sentence = again.sound.played_s
+            assert with_earcon > sentence
+        await until(lambda: server.hub.find("shelf") is None)
+        async with satellite(server.url) as later:
+            await later.connected()
+            assert await server.hub.say("Dinner is ready.") == 1
+            assert len(later.sound.played_s) == 1, "it was lost between two turns: it says nothing by itself"
 
 
 async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again(folders: Folders) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from edgevox.core import events
+from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
 from edgevox.core.types import JsonObject, Transcript
 
@@ -255,6 +256,12 @@ class SessionObserver:
         self.doing: Doing = "listening"
         self._is_asking = False
         self._is_speaking = False
+        self._is_unplayed = False
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether there is a turn, or the reply of the last one could not be played."""
+        return self.turn_id is not None or self._is_unplayed
 
     def __call__(self, event: events.Event) -> None:
         self._recorder(event)
@@ -262,6 +269,7 @@ class SessionObserver:
             case events.TurnStarted(turn_id=turn_id):
                 self.turn_id = turn_id
             case events.TurnEnded():
+                self._is_unplayed = event.error_code == DeviceUnavailable.code
                 self._ended(event)
         if frame := frame_of(event, may_answer=self._may_answer):
             self._send_frame(frame)

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, assert_never
 from edgevox.agents.tool_loop import Agreement, Confirm
 from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import EngineChanged, Event, RingEnded, RingStarted, SpeechDropped
-from edgevox.core.languages import ENGLISH, all_phrases
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue import Pipeline, VoiceLoop
@@ -177,20 +176,26 @@ class ClientSession:
                 self._send_rings(loop.pipeline)
                 if self._hello.satellite:
                     self._link = self._satellite_link(loop)
-                    during.enter_context(self._assistant.satellites.connected(self._link))
+                    was_away = self._hello.away_s >= AWAY_S
+                    during.enter_context(self._assistant.satellites.connected(self._link, was_away=was_away))
                 try:
                     await until_first(
-                        self._read(incoming, loop.pipeline),
-                        self._outbox.run(send),
+                        self._stay_connected(incoming, send, loop.pipeline),
                         loop.run() if self._factory.listens else stay_warm(loop.pipeline),
                         self._answer_requests(loop.pipeline),
-                        self._place.lost(),
-                        self._greet_again(),
                     )
                 finally:
                     await cancel_tasks(*self._tasks)
                     # The speaker is gone: release the engine queues.
                     self._queues.on_event(SpeechDropped(reason="gone"))
+
+    async def _stay_connected(self, incoming: Incoming, send: Send, pipeline: Pipeline) -> None:
+        """Exchange frames until the client is gone."""
+        try:
+            await until_first(self._read(incoming, pipeline), self._outbox.run(send), self._place.lost())
+        finally:
+            if self._link is not None:  # its turn is still there
+                self._assistant.satellites.note_lost(self._link)
 
     def _greeting(self) -> JsonObject:
         return {
@@ -218,16 +223,14 @@ class ClientSession:
             self._outbox.send_frame({"type": "mute", "is_muted": is_muted})
 
         return SatelliteLink(
-            self._hello.satellite, self._hello.room, "edgevox", loop, mute, state=lambda: self._observer.doing
+            self._hello.satellite,
+            self._hello.room,
+            "edgevox",
+            loop,
+            mute,
+            state=lambda: self._observer.doing,
+            is_in_turn=lambda: self._observer.is_in_turn,
         )
-
-    async def _greet_again(self) -> None:
-        """Tell the room that a satellite is back after a while without a connection."""
-        if self._link is not None and self._hello.away_s >= AWAY_S:
-            phrases = all_phrases()
-            own = phrases.get(self._link.loop.pipeline.own_language, phrases[ENGLISH])
-            await self._assistant.satellites.say(own.back, self._link.name)
-        await asyncio.Event().wait()
 
     async def _contest(self, link: SatelliteLink, wake: Wake) -> None:
         is_granted = await self._assistant.satellites.wins(link, wake)

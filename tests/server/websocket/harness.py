@@ -137,7 +137,7 @@ async def lobby(
     """
     settings = settings or Settings()
     preset = resolve_preset("home").model_copy(update={"tool_call_parsers": ("hermes",), "tool_choice_policy": "auto"})
-    hub = SatelliteHub()
+    hub = SatelliteHub(chime_volume=0.15)
 
     def announce(message: str) -> int:
         call = current_call()
