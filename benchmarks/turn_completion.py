@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from benchmarks.speech_test_set import SENTENCES
 from edgevox.core.languages import ENGLISH
@@ -27,6 +28,11 @@ from edgevox.dialogue.turn_completion import (
     classify_completion,
     is_request,
 )
+from edgevox.home.backends.demo import first_day
+from edgevox.home.prompt_text import home_names
+
+Said: TypeAlias = tuple[str, tuple[str, ...]]
+"""A sentence, and the names of the home in which it is said."""
 
 SUITES = ("home", "home_b", "scheduled")
 COMMANDS = ("home", "home_b", "references", "relative", "scheduled", "opposites", "messy")
@@ -71,24 +77,33 @@ def _policy(
     }
 
 
-def requests_percent(sentences: Sequence[str]) -> float:
-    asked = sum(is_request(Transcript(sentence, ENGLISH, 2.0)) for sentence in sentences)
-    return round(100 * asked / len(sentences), 1)
+def requests_percent(said: Sequence[Said]) -> float:
+    asked = sum(is_request(Transcript(text, ENGLISH, 2.0), names) for text, names in said)
+    return round(100 * asked / len(said), 1)
 
 
-def suite(name: str) -> list[str]:
+def suite(name: str) -> list[Said]:
+    """The sentences of a suite, each with the names of its home."""
     path = Path(__file__).parents[1] / "tests" / "eval" / f"{name}.jsonl"
-    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    turns = [turn for row in rows for turn in row.get("turns", [row])]
-    return [turn["utterance"] for turn in turns if "utterance" in turn]
+    rows = list(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+    homes = {home: _names(content) for home, content in rows[0].get("suite", {}).get("homes", {}).items()}
+    demo = home_names(first_day())
+    turns = [(turn, homes.get(row.get("home"), demo)) for row in rows for turn in row.get("turns", [row])]
+    return [(turn["utterance"], names) for turn, names in turns if "utterance" in turn]
+
+
+def _names(home: Mapping[str, Any]) -> tuple[str, ...]:
+    things = [thing for kind in ("floors", "areas", "entities") for thing in home.get(kind, ())]
+    return tuple(name for thing in things for name in (thing["name"], *thing.get("aliases", ())))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Ends of turns, and requests, by their words.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
-    sets = {"speech benchmarks": list(SENTENCES)} | {name: suite(name) for name in SUITES}
-    asked = {"speech benchmarks": list(SENTENCES)} | {name: suite(name) for name in (*COMMANDS, *TALK)}
+    sets = {"speech benchmarks": list(SENTENCES)} | {name: [text for text, _ in suite(name)] for name in SUITES}
+    asked: dict[str, list[Said]] = {"speech benchmarks": [(text, ()) for text in SENTENCES]}
+    asked |= {name: suite(name) for name in (*COMMANDS, *TALK)}
     result = {
         "ends": {name: measure(sentences) for name, sentences in sets.items()},
         "requests_percent": {name: requests_percent(sentences) for name, sentences in asked.items()},

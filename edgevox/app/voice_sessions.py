@@ -181,6 +181,7 @@ class VoiceSessionManager:
             caller=caller,
             idle_workers=self.idle_workers,
             requests_only=self.settings.wake.requests_only,
+            names=home_context.all_names,
         )
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:

@@ -18,7 +18,8 @@ from edgevox.core.types import Audio
 
 COMMAND_WITHIN_S = 8.0
 """How long it stays awake after the wake word without a command."""
-_WORD_S = 2.2
+WORD_S = 2.2
+"""How much audio before a detection is read to confirm the wake word."""
 
 WakeContext: TypeAlias = Literal["called", "follow_up", "open"]
 """Why an utterance is heard: the wake word or a running turn; a reply before it; the mode "off"."""
@@ -65,7 +66,7 @@ class WakeState:
         # As many blocks as fit the spotter's delay, and at least the last one.
         delay_ms = round(spotter.noticed_after_s * 1000) if spotter else 0
         self._heard: deque[Audio] = deque(maxlen=max(1, math.ceil(delay_ms / BLOCK_MS)))
-        self._word: deque[Audio] = deque(maxlen=round(_WORD_S * 1000 / BLOCK_MS) if spotter else 1)
+        self._word: deque[Audio] = deque(maxlen=round(WORD_S * 1000 / BLOCK_MS) if spotter else 1)
 
     @property
     def attention(self) -> Attention:

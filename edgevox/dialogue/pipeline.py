@@ -49,7 +49,7 @@ class Pipeline:
     Without `words` there are no built-in commands. With `warms_prefix` the prompt of the next turn is evaluated
     between turns, and the pipeline must be closed. A transcript with a confidence under `ask_below` is
     confirmed with the user before a tool runs. With `speakers` a voice turn has the scopes of its speaker, within
-    those of `caller`.
+    those of `caller`. `names` are those of the home, by which a request is told from talk.
     """
 
     def __init__(
@@ -72,8 +72,10 @@ class Pipeline:
         caller: Caller = LOCAL,
         idle_workers: IdleWorkers | None = None,
         requests_only: RequestsOnly = "never",
+        names: Callable[[], tuple[str, ...]] = lambda: (),
     ) -> None:
         self._requests_only = requests_only
+        self._names = names
         self._has_asked = False
         """Whether the last reply was a question."""
         self.last_speaker = ""
@@ -316,7 +318,7 @@ class Pipeline:
             return ANOTHER_PERSON
         # After a question of the assistant every answer counts: "the blue one".
         is_any_word_enough = self._has_asked or context not in _REQUESTS_ONLY[self._requests_only]
-        return "" if is_any_word_enough or self.is_ringing or is_request(transcript) else NO_REQUEST
+        return "" if is_any_word_enough or self.is_ringing or is_request(transcript, self._names()) else NO_REQUEST
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
         assert self._transcriber is not None

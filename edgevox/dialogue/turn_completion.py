@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias, assert_never
 
 from edgevox.core.files import packaged_toml
@@ -60,19 +60,19 @@ _MOST_WORDS_OF_FRAGMENT = 6
 _MOST_WORDS_OF_FOLLOW_UP = 3
 
 
-def is_request(transcript: Transcript) -> bool:
+def is_request(transcript: Transcript, names: tuple[str, ...] = ()) -> bool:
     """Whether the words can be meant for the assistant: a command, a question or a phrase such as "thank you".
 
-    Other languages than English always can.
+    `names` are those of the home's entities and areas. Other languages than English always can.
     """
     if transcript.language != ENGLISH:
         return True
     if len(plain_words(transcript.text)) > _MOST_WORDS_OF_REQUEST:
         return False
-    return any(map(_is_request, re.split(r"[.!?;]+(?:\s+|$)", transcript.text)))
+    return any(_is_request(part, names) for part in re.split(r"[.!?;]+(?:\s+|$)", transcript.text))
 
 
-def _is_request(sentence: str) -> bool:
+def _is_request(sentence: str, names: tuple[str, ...]) -> bool:
     said = _words(sentence)
     words = _without_preamble(said)
     if not words:
@@ -89,13 +89,25 @@ def _is_request(sentence: str) -> bool:
         return True
     if any(_is(" ".join(words[:length]), "request_start") for length in (2, 3, 4)):
         return True
-    is_about_home = _has(words, "thing", "room", "unit", "colour", "comparative", "home_word")
+    is_about_home = _has(words, "thing", "room", "unit", "colour", "comparative", "home_word") or _is_named(
+        words, names
+    )
     if is_about_home and (_has(words, "verb", "particle", "correction") or any(map(_is_number, words))):
         return True
     if len(said) <= _MOST_WORDS_OF_FOLLOW_UP and _is(said[0], "follow_up_start"):
         return True
     is_fragment = len(words) <= _MOST_WORDS_OF_FRAGMENT and not _has(words, "auxiliary")
     return is_fragment and (is_about_home or _has(words, "correction"))
+
+
+def _is_named(words: list[str], names: tuple[str, ...]) -> bool:
+    text = f" {' '.join(words)} "
+    return any(name in text for name in _padded(names))
+
+
+@lru_cache(maxsize=4)
+def _padded(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f" {name} " for given in names if (name := " ".join(_words(given))))
 
 
 # --- unfinished

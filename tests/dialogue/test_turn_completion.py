@@ -270,3 +270,11 @@ def test_talk_is_told_from_requests_by_its_words() -> None:
     heard = {text: is_request(Transcript(text, "en", 2.0)) for text in (*REQUESTS, *TALK)}
     assert [text for text, is_asked in heard.items() if is_asked] == REQUESTS
     assert is_request(Transcript("Ich hatte einen schlimmen Tag.", "de", 2.0)), "only English is judged"
+
+
+def test_the_names_of_the_home_make_a_fragment_a_request() -> None:
+    names = ("Welder", "Big Bertha", "Terrarium")
+    heard = ("Welder off.", "and Big Bertha to eleven", "the terrarium", "the welder was here when I had a bad day")
+    unnamed, named = ([is_request(Transcript(text, "en", 2.0), known) for text in heard] for known in ((), names))
+    assert unnamed == [False, False, False, False]
+    assert named == [True, True, True, False]
