@@ -17,21 +17,20 @@ from itertools import pairwise
 from pathlib import Path
 
 from edgevox.core.words import STOP_WORDS
-from edgevox.tools.mcp.filling import (
+from edgevox.tools.mcp.filling import Request, fill
+from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
+from edgevox.tools.mcp.vocabulary import (
     ACT_WORDS,
     FIRST_SENTENCE,
     GENERIC,
     VAGUE,
     DescribedTool,
-    Request,
     alike,
     describe,
-    fill,
     plain_words,
     stem,
     words_of,
 )
-from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
 from edgevox.tools.tool import Tool
 
 # How much of the sentence has to be in the words of the tool, and how much of its best rival it has to exceed.
