@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 import tomllib
+import urllib.error
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -336,7 +337,10 @@ def ask(asked: Asked, program: Program, world: World) -> Result:
     said = asked.said.format_map(places)
     result = Result(asked.said, asked.tools, split=asked.split)
     before, began_s = program.chosen(), time.monotonic()
-    result.reply = program.say(said)
+    try:
+        result.reply = program.say(said)
+    except urllib.error.HTTPError as error:
+        result.reply = str(error)
     result.seconds = round(time.monotonic() - began_s, 1)
     result.called = [name for name, count in program.chosen().items() if count > before.get(name, 0)]
     result.useful = asked.is_useful(result.reply, world)

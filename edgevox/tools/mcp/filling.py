@@ -31,11 +31,20 @@ _IS_SUM = re.compile(r"expression|formula|equation", re.IGNORECASE)
 # "'local', 'remote' or 'all'" in a description are the values of a parameter.
 _OPTION = re.compile(r"\(?'([A-Za-z][\w-]*)'\)?")
 _LINK = r"(?:(?:is|are|called|named|titled|of|that says|saying|reading|:|=|to be) )*"
-_ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?)\b|[,;]|$)"
+_ENDS = (
+    r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?|saying|containing|reading|"
+    r"that|off|under|below)\b|[,;]|$)"
+)
+_IS_REVISION = re.compile(r"revision|commit|\bsha|\bref\b|target", re.IGNORECASE)
+_IS_PATTERN = re.compile(r"pattern|glob|query", re.IGNORECASE)
+_IS_ORDER = re.compile(r"sort|order", re.IGNORECASE)
+_IS_SORTED = stems(("sort", "order", "first", "by", "largest", "biggest", "smallest"))
+# Names of things, which the word for the thing stands before: "the note plants", "the table books".
+_NAME_WORDS = frozenset({"name", "filename", "title", "file", "id"})
 _LEAD = re.compile(
     r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
     r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
-    r"tell|say|query|search|find|read|open|list|up)\b[ :,]*)+",
+    r"tell|say|query|search|find|read|open|list|up|down)\b[ :,]*)+",
     re.IGNORECASE,
 )
 
@@ -45,13 +54,18 @@ _ENUMERATION = re.compile(r", (?:and |or )?| (?:and|or) (?=\S+$)")
 _ENUMERATED = re.compile(r"[\w'-]+(?:, (?:and |or )?[\w'-]+)+(?: (?:and|or) [\w'-]+)?")
 # "replace rye with oat", "rename the tag a to b": what there is, and what it becomes.
 _EXCHANGE = re.compile(
-    r"\b(?:replace|change|rename|substitute) (?P<old>\S.*?) (?:with|by|to|into) (?P<new>\S.*?)(?= (?:in|at)$|$| in )",
+    r"\b(?:(?:replac|chang|substitut)(?:e|ing)|renam(?:e|ing)|(?P<swap>swap(?:ping)?|exchang(?:e|ing))) "
+    r"(?:(?:the )?(?:text|words?|phrase|string|line) )?(?:from )?(?P<old>\S.*?) (?:with|by|to|into|(?(swap)for|with)) "
+    r"(?P<new>\S.*?)(?= (?:in|at)$|$| in |[.'\"] [A-Z])",
     re.IGNORECASE,
 )
 _CONTAINING = re.compile(
-    r"\b(?:containing|which says|that says|saying|reading|with the (?:text|words|contents?|lines?)) (?P<value>\S.*)$",
-    re.IGNORECASE,
+    r"\b(?:containing|which says|that says|saying|reading|"
+    r"with (?:the )?(?:following |new )?(?:text|words|contents?|lines?)):? (?P<value>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
+# "that Tom likes hiking": what is known of a name.
+_STATEMENT = re.compile(r"\bthat (?P<subject>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*) (?P<said>\S.*)$")
 
 
 def _side_of(name: str) -> str:
@@ -96,8 +110,15 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     words.used.unused = len(own.urls) + len(own.paths)
     words.used.hard = sum(
         bool(before) and len(after) < len(before)
-        for before, after in ((held.urls, own.urls), (held.paths, own.paths), (held.sql, own.sql))
+        for before, after in (
+            (held.urls, own.urls),
+            (held.paths, own.paths),
+            (held.sql, own.sql),
+            (held.revision, own.revision),
+        )
     )
+    if held.clocks and held.zones:  # a time somewhere is for a tool that takes both
+        words.used.unused += len(own.clocks) + len(own.zones)
     words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
     return Request(tool.name, arguments, tuple(missing)), words.used
 
@@ -114,6 +135,8 @@ class _Filling:
         self._numbers = list(NUMBER.finditer(held.rest))
         self._schema = described.tool.parameters
         self._names = described.names
+        self._noun = plain_words(described.own)[-1:]
+        self._takes_a_file = stem("file") in words_of(described.own) and self._needs_one_place()
         self._own_words = {word for word, weight in described.weights.items() if weight >= FIRST_SENTENCE}
         self._is_about_sql = bool(re.search(r"\bSQL", described.tool.description))
         self._takes_globs = bool(re.search(r"\bglob", described.tool.description, re.IGNORECASE))
@@ -122,20 +145,25 @@ class _Filling:
         self._has_one_for_each = len(self._numbers) == sum(kind in ("number", "integer") for kind in kinds)
         self.used = Used()
 
+    def _needs_one_place(self) -> bool:
+        """Whether one path is all that is required to find something."""
+        required = self._schema.get("required", ())
+        return sum(bool(_IS_PATH.search(name) or _IS_PATTERN.search(name)) for name in required) == 1
+
     def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
         """The value of a parameter, or None."""
         if not isinstance(slot, Mapping):
             return None
         slot = self._resolved(slot)
         if "enum" in slot:
-            return self._choice(slot["enum"], is_required=is_required)
+            return self._choice(slot["enum"], is_required=is_required, is_order=bool(_IS_ORDER.search(name)))
         match self._type(slot):
             case "string":
                 return self._text(name, slot, is_required=is_required, parent=parent)
             case "number" | "integer" as kind:
                 return self._number(name, slot, kind, is_required=is_required)
             case "boolean":
-                return False if is_required else None
+                return self._is_wished(name, slot) or (False if is_required else None)
             case "array" if is_required:
                 return self._list(name, slot)
             case "object" if is_required:
@@ -160,13 +188,28 @@ class _Filling:
             kind = next((one for one in kind if one != "null"), "string")
         return str(kind)
 
-    def _choice(self, choices: Sequence[object], *, is_required: bool) -> object:
-        said = " ".join(words_of(self._held.rest))
+    def _choice(self, choices: Sequence[object], *, is_required: bool, is_order: bool = False) -> object:
+        stemmed = words_of(self._held.rest)
+        said = " ".join(stemmed)
+        if is_order and _IS_SORTED.isdisjoint(stemmed):
+            return None
         for choice in choices:
             words = " ".join(words_of(str(choice)))
             if words and re.search(rf"\b{re.escape(words)}\b", said):
                 return choice
+        for choice in choices if is_order else ():  # "the biggest first" is by size
+            if not alike().get(stem(str(choice)), frozenset()).isdisjoint(stemmed):
+                return choice
         return choices[0] if is_required and len(choices) == 1 else None
+
+    def _is_wished(self, name: str, slot: Mapping[str, Any]) -> bool | None:
+        """True if a flag is named: its own words, or the first of its description ("Preview changes")."""
+        if slot.get("default") is True:
+            return None
+        said = set(words_of(self._held.rest))
+        first = words_of(str(slot.get("description", "")))[:1]
+        is_named = set(words_of(name)) <= said or (first and first[0] in said - self._own_words and len(first[0]) > 4)
+        return True if is_named else None
 
     def _text(self, name: str, slot: Mapping[str, Any], *, is_required: bool, parent: str) -> str | None:
         held, about = self._held, f"{name} {slot.get('description', '')}"
@@ -181,8 +224,13 @@ class _Filling:
         if _IS_SQL.search(name) and (held.sql or self._is_about_sql or "SQL" in about):
             sql, held.sql = held.sql, ""
             return sql or None
+        if _IS_REVISION.search(name) and held.revision:
+            revision, held.revision = held.revision, ""
+            return revision
         if _IS_PATH.search(name) and held.paths:
-            return held.paths.pop(0)
+            files = held.files if self._takes_a_file else []
+            path = held.paths.pop(0)
+            return files[0] if len(files) == 1 else path
         if not is_required:
             return None
         if (pair := _EXCHANGE.search(held.rest)) and (side := _side_of(name)):
@@ -200,24 +248,26 @@ class _Filling:
         if _IS_PATH.search(name):
             file = FILE.search(held.rest)
             return file[0] if file else None
-        left = self._left()
+        left = file[0] if self._takes_globs and (file := FILE.search(held.rest)) else self._left()
         # A pattern in the manner of a shell finds a name anywhere below only with these.
         return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
 
     def _behind(self, name: str, parent: str) -> str | None:
         """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
-        words = [word for word in plain_words(name) if word not in ("name", "names")] or plain_words(parent)
+        words = [word for word in plain_words(name) if word not in _NAME_WORDS] or plain_words(parent) or self._noun
         if not {"content", "text", "body"}.isdisjoint(words):
             words = ["text", *words]
-            if found := _CONTAINING.search(self._held.rest):
+            # Lines stay lines, as they were written.
+            if found := _CONTAINING.search(self._held.raw if "\n" in self._held.raw else self._held.rest):
                 return found["value"].strip(" \"'“”.,")
         for word in reversed(words):
             form = rf"\b{re.escape(word)}s?[:,]? {_LINK}(?P<value>(?:the )?\S.*?)(?:{_ENDS})"
             if word == "message":
                 form = rf"\b{word}[:,]? {_LINK}(?P<value>\S.*)$"
             if found := re.search(form, self._held.rest, re.IGNORECASE):
-                value = found["value"].strip(" \"'“”.,")
-                if value and value.casefold() not in STOP_WORDS and stem(value.casefold()) not in self._names:
+                quoted = QUOTED.match(self._held.rest, found.start("value"))
+                value = (quoted[1] or quoted[2]) if quoted else found["value"].strip(" \"'“”.,")
+                if value and value.casefold().partition(" ")[0] not in STOP_WORDS and not self._is_own_word(value):
                     return value
         for word in reversed(words):  # "the books table"
             found = re.search(
@@ -234,6 +284,12 @@ class _Filling:
         ):
             return found["value"].strip(" \"'")
         return None
+
+    def _is_own_word(self, value: str) -> bool:
+        """Whether a word is one of the tool's name or another for it, and so no value."""
+        word = stem(value.casefold())
+        is_plain = word == value.casefold()  # "of type savings" is no "save"
+        return word in self._names or (is_plain and not alike().get(word, frozenset()).isdisjoint(self._names))
 
     def _without_nouns(self, text: str) -> str:
         """A value without the words before it that name the tool: "the tag work" is work."""
@@ -254,7 +310,7 @@ class _Filling:
         if ": " in rest:
             return rest.partition(": ")[2].strip() or None
         if found := re.search(
-            r"\b(?:called|named|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
+            r"\b(?:called|named|with the name|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
         ):
             value = re.sub(r"^(?:files?|nodes?|things?) (?:called|named) ", "", found["value"], flags=re.IGNORECASE)
             return value.strip(" \"'.,") or None
@@ -298,8 +354,9 @@ class _Filling:
             made = self._object(member, parent=singular(name))
             return None if made is None else [made]
         if _IS_PATH.search(name):
-            files = FILE.findall(self._held.rest) or self._held.paths[:]
-            if files == self._held.paths:
+            is_all_paths = self._needs_one_place()
+            files = (self._held.files if is_all_paths else FILE.findall(self._held.rest)) or self._held.paths[:]
+            if is_all_paths or files == self._held.paths:
                 self._held.paths.clear()
             return [*files] or None
         if self._type(member) != "string":
@@ -308,11 +365,19 @@ class _Filling:
             self.used.named += 1
             return [*_ENUMERATION.split(found[0])]
         value = self._text(singular(name), member, is_required=True, parent="")
+        if value and NUMBER.search(value):  # "between 5 and 9" names nothing
+            return None
         return None if value is None else [part for part in _ENUMERATION.split(value) if part]
 
     def _object(self, slot: Mapping[str, Any], *, parent: str) -> dict[str, Any] | None:
         made: dict[str, Any] = {}
         required = slot.get("required", ())
+        if len(required) == 2 and (stated := _STATEMENT.search(self._held.rest)):
+            names = [name for name in required if "name" in plain_words(name)]
+            lists = [name for name in required if self._type(slot.get("properties", {}).get(name, {})) == "array"]
+            if len(names) == len(lists) == 1:
+                self.used.named += 1
+                return {names[0]: stated["subject"], lists[0]: [stated["said"].strip(" .,")]}
         for name, inner in slot.get("properties", {}).items():
             if name not in required or not isinstance(inner, Mapping):
                 continue
@@ -322,7 +387,8 @@ class _Filling:
                 if not made[name] and all(other == name or "name" in plain_words(other) for other in required):
                     return None  # a name with nothing to add to it
                 continue
-            named = self._behind(name, parent)
+            is_exchanged = bool(_side_of(name)) and _EXCHANGE.search(self._held.rest) is not None
+            named = None if is_exchanged else self._behind(name, parent)
             self.used.named += named is not None
             value = named or self.value(name, inner, is_required=True, parent=parent)
             if value is None or value in made.values():

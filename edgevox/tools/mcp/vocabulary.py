@@ -13,27 +13,37 @@ from edgevox.tools.tool import Tool
 
 # Words that people use for what programs call otherwise.
 _SAME = (
-    "read say show open contents content text display print view contain",
-    "list show which display",
+    "read say show open contents content text display print view contain written inspect examine",
+    "list show which display enumerate",
     "directory folder dir where",
-    "info metadata detail information property size big large when old modified changed",
-    "status state modified changed uncommitted pending",
-    "schema column field structure describe",
-    "move rename change",
-    "delete remove forget erase drop",
-    "create make new add start put",
+    "info metadata detail information property size big large when old modified changed permission",
+    "size big biggest large largest small smallest",
+    "status state modified changed uncommitted pending dirty",
+    "schema column field structure describe built layout definition",
+    "tree nested hierarchy recursive",
+    "move rename change relocate transfer",
+    "delete remove forget erase drop discard wipe",
+    "create make new add start put setup ensure build begin",
     "add note record remember store",
-    "search find look",
-    "write save put store create",
-    "edit replace change substitute",
+    "append add attach insert",
+    "search find look locate seek",
+    "write save put store create jot overwrite",
+    "edit replace change substitute swap exchange modify alter",
     "multiple both several",
     "log commit history",
     "diff difference compare",
-    "fetch page website site web url address download get",
-    "checkout switch",
+    "fetch page website site web url address download get load visit browse retrieve",
+    "checkout switch move go",
     "add stage",
     "calculate compute work evaluate",
-    "convert conversion",
+    "convert conversion translate",
+    "shuffle mix scramble jumble reorder",
+    "choice sample choose pick select draw",
+    "observation fact",
+    "relation relationship connection",
+    "first top head beginning",
+    "last bottom tail end",
+    "echo repeat",
     "generate make give",
     "env environment",
     "query sql execute",
@@ -104,7 +114,12 @@ _ACTS = stems(
         *("commit", "reset", "checkout", "switch", "unstage", "record", "replace", "make"),
     )
 )
-ACT_WORDS = _ACTS | stems(("new", "put", "save", "store", "erase", "drop", "forget", "stage", "start", "change"))
+ACT_WORDS = _ACTS | stems(
+    (
+        *("new", "put", "save", "store", "erase", "drop", "forget", "stage", "start", "change", "jot", "overwrite"),
+        *("swap", "exchange", "modify", "alter", "ensure", "setup", "discard", "wipe", "remember", "take"),
+    )
+)
 
 
 @dataclass(frozen=True)
