@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import http.server
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 import tomllib
+import urllib.error
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -32,6 +34,7 @@ from benchmarks.served_program import Program
 
 _SENTENCES = Path(__file__).with_name("mcp_sentences.toml")
 TOOL_BAR, ANSWER_BAR = 0.9, 0.75
+SPLITS = ("development", "held_out", "fresh")
 _NPM = {
     "files": "server-filesystem",
     "memory": "server-memory",
@@ -99,6 +102,12 @@ def commands(folder: Path, world: World) -> dict[str, list[str]]:
 
 # --- what they serve
 
+_MEMORY = "memory.jsonl"
+_KNOWN = (
+    {"type": "entity", "name": "Tom", "entityType": "person", "observations": ["drinks coffee"]},
+    {"type": "entity", "name": "Rex", "entityType": "dog", "observations": ["barks"]},
+)
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -124,6 +133,12 @@ class World:
         return self.folder / "garden"
 
     def make(self) -> None:
+        """As it is before each sentence; the folders themselves stay, since servers hold them open."""
+        for folder in (self.vault, self.notes, self.repository):
+            folder.mkdir(exist_ok=True)
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (self.folder / _MEMORY).write_text("\n".join(map(json.dumps, _KNOWN)) + "\n", encoding="utf-8")
         (self.vault / ".obsidian").mkdir(parents=True)
         (self.vault / ".obsidian" / "app.json").write_text("{}", encoding="utf-8")
         (self.vault / "plants.md").write_text("basil and tomatoes\n", encoding="utf-8")
@@ -136,7 +151,6 @@ class World:
         }
         for name, text in files.items():
             (self.notes / name).write_text(text, encoding="utf-8")
-        self.repository.mkdir()
         self.git("init", "-q", "-b", "main")
         for name, message in (("readme.txt", "Add the readme"), ("notes.txt", "Add the first notes")):
             (self.repository / name).write_text("first line\n", encoding="utf-8")
@@ -147,6 +161,8 @@ class World:
         (self.repository / "plan.txt").write_text("a plan\n", encoding="utf-8")
         self.git("add", "plan.txt")
         with sqlite3.connect(self.database) as database:
+            for (name,) in database.execute("select name from sqlite_master where type = 'table'").fetchall():
+                database.execute(f"drop table {name}")
             database.execute("create table books (title text, author text, pages integer)")
             database.execute("create table loans (title text, reader text)")
             rows = [("Emma", "Jane Austen", 474), ("Dracula", "Bram Stoker", 418), ("Persuasion", "Jane Austen", 249)]
@@ -226,7 +242,7 @@ class Asked:
     """Those that serve it; with "own" also the assistant's own"""
     is_useful: Check
     split: str = "seen"
-    """"development" and "held_out" rows were written before they were said for the first time"""
+    """Those of SPLITS were written before they were said for the first time"""
 
 
 def sentences() -> list[Asked]:
@@ -241,16 +257,11 @@ def _check(row: dict[str, Any]) -> Check:
             return has(*words)
         case {"zone": zone}:
             return is_now(zone)
+        case {"pattern": pattern}:
+            return lambda reply, _world: re.search(pattern, reply) is not None
         case {"effect": name}:
             return lambda _reply, world: EFFECTS[name](world)
     raise AssertionError(row)
-
-
-_MEMORY = "memory.jsonl"
-_KNOWN = (
-    {"type": "entity", "name": "Tom", "entityType": "person", "observations": ["drinks coffee"]},
-    {"type": "entity", "name": "Rex", "entityType": "dog", "observations": ["barks"]},
-)
 
 
 def _text(path: Path) -> str:
@@ -285,6 +296,23 @@ EFFECTS: dict[str, Callable[[World], bool]] = {
     "plan finished": lambda world: "Finish the plan" in world.git("log", "--format=%s"),
     "seeds noted": lambda world: "order beans" in _text(world.vault / "seeds.md"),
     "forgot Rex": lambda world: "Rex" not in _text(world.folder / _MEMORY),
+    "garden made": lambda world: (world.notes / "garden").is_dir(),
+    "cat written": lambda world: "feed the cat" in _text(world.notes / "cat.txt"),
+    "shopping renamed": lambda world: (world.notes / "shopping.txt").exists(),
+    "milk swapped": lambda world: "soy milk" in _text(world.notes / "groceries.txt"),
+    "remembers bones": lambda world: "bones" in _text(world.folder / _MEMORY),
+    "remembers Oslo": lambda world: "Oslo" in _text(world.folder / _MEMORY),
+    "forgot Tom": lambda world: "Tom" not in _text(world.folder / _MEMORY),
+    "remembers owns": lambda world: "owns" in _text(world.folder / _MEMORY),
+    "forgot barks": lambda world: "barks" not in _text(world.folder / _MEMORY),
+    "plan written": lambda world: "Write the plan" in world.git("log", "--format=%s"),
+    "nothing staged": lambda world: not world.git("diff", "--cached", "--name-only"),
+    "on draft": lambda world: "draft" in world.git("branch", "--show-current"),
+    "spring branch": lambda world: "spring" in world.git("branch"),
+    "Emma deleted": lambda world: ("Emma",) not in world.rows("select title from books"),
+    "Dracula updated": lambda world: (500,) in world.rows("select pages from books"),
+    "herbs noted": lambda world: "plant more thyme" in _text(world.vault / "herbs.md"),
+    "plants edited": lambda world: "water daily" in _text(world.vault / "plants.md"),
 }
 
 
@@ -304,11 +332,15 @@ class Result:
 
 
 def ask(asked: Asked, program: Program, world: World) -> Result:
+    world.make()
     places = {"notes": world.notes, "repo": world.repository, "web": f"http://127.0.0.1:{world.port}"}
     said = asked.said.format_map(places)
     result = Result(asked.said, asked.tools, split=asked.split)
     before, began_s = program.chosen(), time.monotonic()
-    result.reply = program.say(said)
+    try:
+        result.reply = program.say(said)
+    except urllib.error.HTTPError as error:
+        result.reply = str(error)
     result.seconds = round(time.monotonic() - began_s, 1)
     result.called = [name for name, count in program.chosen().items() if count > before.get(name, 0)]
     result.useful = asked.is_useful(result.reply, world)
@@ -321,7 +353,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", type=Path, help="where the servers are installed")
     parser.add_argument("--install", action="store_true", help="install those that are missing there")
-    parser.add_argument("--only", default="", metavar="WORDS", help="sentences with these words alone")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="sentences with these words, or of this split, alone"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures there")
     arguments = parser.parse_args()
     if arguments.install:
@@ -335,7 +369,7 @@ def main() -> int:
             wanted = [asked for asked in sentences() if asked.tools[0].partition("_")[0] in servers]
             results = []
             for asked in wanted:
-                if arguments.only in asked.said:
+                if arguments.only in f"{asked.said} {asked.split}":
                     results.append(ask(asked, program, world))
                     _report(results[-1], world)
         finally:
@@ -347,7 +381,7 @@ def main() -> int:
         "sentences": len(results),
         "right_tool": right,
         "useful": useful,
-        **{split: _counts(results, split) for split in ("development", "held_out")},
+        **{split: _counts(results, split) for split in SPLITS},
         "wrong": [
             {key: value for key, value in asdict(result).items() if key != "reply"}
             for result in results
@@ -370,7 +404,6 @@ def _counts(results: list[Result], split: str) -> dict[str, int]:
 
 def add_servers(program: Program, servers: dict[str, list[str]], world: World) -> None:
     """As a user adds them; the memory server has its file beside the others."""
-    (world.folder / _MEMORY).write_text("\n".join(map(json.dumps, _KNOWN)) + "\n", encoding="utf-8")
     for name, command in servers.items():
         if name == "memory":
             command = ["env", f"MEMORY_FILE_PATH={world.folder / _MEMORY}", *command]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
 from edgevox.core.languages import listed
@@ -14,6 +16,7 @@ from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, outcom
 from edgevox.tools.mcp.filling import Request
 from edgevox.tools.mcp.sentence_parts import held_in
 from edgevox.tools.mcp.servers import McpServers
+from edgevox.tools.mcp.vocabulary import stem, words_of
 
 Names = Callable[[], tuple[str, ...]]
 """The names of everything in the home."""
@@ -47,7 +50,7 @@ class AddressedServers(Hook):
             return None
         if outcome.is_error and outcome.code == "invalid_arguments":
             return Answer(as_sentence(f"Sorry, that did not work: {content_words(outcome.content)}"))
-        return Answer(outcome_sentence(outcome))
+        return Answer(outcome_sentence(replace(outcome, content=asked_part(outcome.content, run.text))))
 
 
 class NamedServers(AddressedServers):
@@ -71,6 +74,40 @@ class NamedServers(AddressedServers):
         if any(said >= set(normalized_words(name)) for name in self._home_names() if name):
             return None
         return self._decided(run)
+
+
+# "(use "git add <file>..." to update what will be committed)" is for whoever types.
+_HINT = re.compile(r"\(use \"[^\n]*?\)\n?")
+_LINE = re.compile(r"(?P<key>[A-Za-z][\w -]{1,30}): (?P<value>\S.*)")
+# The words of questions for the keys of answers.
+_KEYS = {"big": "size", "large": "size", "long": "size", "when": "modified", "changed": "modified", "old": "created"}
+
+
+def asked_part(content: str, question: str) -> str:
+    """The part of a result that a question is about: of lines with keys those that it names, of a tree the names."""
+    text = _HINT.sub("", content)
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if isinstance(read, list) and any(isinstance(member, dict) and "children" in member for member in read):
+        return _names_below(read)
+    lines = [found for line in text.splitlines() if (found := _LINE.fullmatch(line.strip()))]
+    if len(lines) > 2:
+        said = {*words_of(question), *(stem(_KEYS[word]) for word in normalized_words(question) if word in _KEYS)}
+        asked = [line[0] for line in lines if said.intersection(words_of(line["key"]))]
+        if asked and len(asked) < len(lines):
+            return "\n".join(asked)
+    return text
+
+
+def _names_below(tree: list[Any]) -> str:
+    names = []
+    for member in tree:
+        if isinstance(member, dict):
+            below = _names_below(children) if isinstance(children := member.get("children"), list) else ""
+            names.append(f"{member.get('name', '')} with {below}" if below else str(member.get("name", "")))
+    return ", ".join(filter(None, names))
 
 
 def _spoken(parameter: str) -> str:

@@ -3,150 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from edgevox.core.words import STOP_WORDS, singular
 from edgevox.tools.mcp.arguments import asks_for_zone
 from edgevox.tools.mcp.sentence_parts import FILE, NUMBER, QUOTED, Held
-from edgevox.tools.tool import Tool
-
-# --- words
-
-# Words that people use for what programs call otherwise.
-_SAME = (
-    "read say show open contents content text display print view contain",
-    "list show which display",
-    "directory folder dir where",
-    "info metadata detail information property size big large when old modified changed",
-    "status state modified changed uncommitted pending",
-    "schema column field structure describe",
-    "move rename change",
-    "delete remove forget erase drop",
-    "create make new add start put",
-    "add note record remember store",
-    "search find look",
-    "write save put store create",
-    "edit replace change substitute",
-    "multiple both several",
-    "log commit history",
-    "diff difference compare",
-    "fetch page website site web url address download get",
-    "checkout switch",
-    "add stage",
-    "calculate compute work evaluate",
-    "convert conversion",
-    "generate make give",
-    "env environment",
-    "query sql execute",
-    "think thinking thought step",
-)
-_WORD = re.compile(r"[a-z0-9]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_ENDING = re.compile(r"(?P<stem>.*[aeiouy].*?)(?:ing|ed)$")
-
-
-def stem(word: str) -> str:
-    """A word without its ending: commit for committed and commits, stag for stage and staging."""
-    plain = singular(word)
-    found = _ENDING.match(plain)
-    if found and len(found["stem"]) >= 3:
-        plain = found["stem"]
-        if plain[-1] == plain[-2] and plain[-1] not in "aeiouls":
-            plain = plain[:-1]
-    if plain.endswith("i"):
-        return f"{plain[:-1]}y"
-    return plain[:-1] if plain.endswith("e") and len(plain) > 3 else plain
-
-
-def _stems(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(map(stem, words))
-
-
-# Verbs that are said of anything, and so do not tell a tool from the home.
-GENERIC = _stems(
-    (
-        *("read", "say", "show", "open", "display", "print", "view", "list", "which", "move", "rename", "delete"),
-        *("remove", "forget", "erase", "drop", "create", "make", "new", "add", "start", "search", "find", "look"),
-        *("write", "save", "put", "get", "switch", "stage", "work", "step", "run", "set", "update", "text", "site"),
-        *("page", "return", "time", "current", "message", "add", "long", "big", "large", "size"),
-        *("note", "record", "remember", "store", "change", "replace", "generate", "give", "where", "state", "field"),
-    )
-)
-VAGUE = _stems(("file", "get", "use", "tool", "server", "specific", "data", "please", "can", "new", "s", "m"))
-
-
-def plain_words(text: str) -> list[str]:
-    """The words of a text or an identifier, in the singular."""
-    found = _WORD.findall(_CAMEL.sub(" ", text).casefold())
-    return [singular(word) for word in found if len(word) > 1 or word.isdigit()]
-
-
-def words_of(text: str) -> list[str]:
-    """The stems of the words of a text or an identifier."""
-    return [stem(word) for word in plain_words(text)]
-
-
-@cache
-def alike() -> Mapping[str, frozenset[str]]:
-    """The other words for a word."""
-    others_of: dict[str, set[str]] = {}
-    for line in _SAME:
-        group = {stem(word) for word in line.split()}
-        for word in group:
-            others_of.setdefault(word, set()).update(group - {word})
-    return {word: frozenset(others) for word, others in others_of.items()}
-
-
-FIRST_SENTENCE = 1.5
-_ACTS = _stems(
-    (
-        *("create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append", "rename"),
-        *("commit", "reset", "checkout", "switch", "unstage", "record", "replace", "make"),
-    )
-)
-ACT_WORDS = _ACTS | _stems(("new", "put", "save", "store", "erase", "drop", "forget", "stage", "start", "change"))
-
-
-@dataclass(frozen=True)
-class DescribedTool:
-    """A tool with the words that it is described by, each with its weight."""
-
-    tool: Tool
-    own: str
-    """its name without that of its server"""
-    weights: Mapping[str, float]
-    names: frozenset[str]
-    acts: frozenset[str]
-    """verbs of its name and of the beginning of its description that change something"""
-
-    @property
-    def is_named_as_act(self) -> bool:
-        """Whether its name says that it changes something."""
-        return not self.acts.isdisjoint(self.names)
-
-
-def describe(tool: Tool, server: str) -> DescribedTool:
-    """The words of a tool of this server."""
-    own = tool.name.removeprefix(f"{server}_") if server else tool.name
-    weights: defaultdict[str, float] = defaultdict(float)
-    for word in words_of(own):
-        weights[word] = max(weights[word], 3)
-    first = re.split(r"(?<=[.!?])\s", tool.description, maxsplit=1)[0]
-    for word in words_of(first):
-        weights[word] = max(weights[word], FIRST_SENTENCE)
-    for word in words_of(tool.description[:400]):
-        weights[word] = max(weights[word], 0.4)
-    for name in tool.parameters.get("properties", {}):
-        for word in words_of(name):
-            weights[word] = max(weights[word], 0.7)
-    if server:
-        weights[stem(server)] = max(weights[stem(server)], 1.0)
-    verbs = frozenset(words_of(first)[:4]) | frozenset(words_of(own))
-    return DescribedTool(tool, own, weights, frozenset(words_of(own)) - {stem(server)}, verbs & _ACTS)
+from edgevox.tools.mcp.vocabulary import FIRST_SENTENCE, DescribedTool, alike, plain_words, stem, stems, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +31,20 @@ _IS_SUM = re.compile(r"expression|formula|equation", re.IGNORECASE)
 # "'local', 'remote' or 'all'" in a description are the values of a parameter.
 _OPTION = re.compile(r"\(?'([A-Za-z][\w-]*)'\)?")
 _LINK = r"(?:(?:is|are|called|named|titled|of|that says|saying|reading|:|=|to be) )*"
-_ENDS = r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?)\b|[,;]|$)"
+_ENDS = (
+    r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?|saying|containing|reading|"
+    r"that|off|under|below)\b|[,;]|$)"
+)
+_IS_REVISION = re.compile(r"revision|commit|\bsha|\bref\b|target", re.IGNORECASE)
+_IS_PATTERN = re.compile(r"pattern|glob|query", re.IGNORECASE)
+_IS_ORDER = re.compile(r"sort|order", re.IGNORECASE)
+_IS_SORTED = stems(("sort", "order", "first", "by", "largest", "biggest", "smallest"))
+# Names of things, which the word for the thing stands before: "the note plants", "the table books".
+_NAME_WORDS = frozenset({"name", "filename", "title", "file", "id"})
 _LEAD = re.compile(
     r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
     r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
-    r"tell|say|query|search|find|read|open|list|up)\b[ :,]*)+",
+    r"tell|say|query|search|find|read|open|list|up|down)\b[ :,]*)+",
     re.IGNORECASE,
 )
 
@@ -181,13 +54,18 @@ _ENUMERATION = re.compile(r", (?:and |or )?| (?:and|or) (?=\S+$)")
 _ENUMERATED = re.compile(r"[\w'-]+(?:, (?:and |or )?[\w'-]+)+(?: (?:and|or) [\w'-]+)?")
 # "replace rye with oat", "rename the tag a to b": what there is, and what it becomes.
 _EXCHANGE = re.compile(
-    r"\b(?:replace|change|rename|substitute) (?P<old>\S.*?) (?:with|by|to|into) (?P<new>\S.*?)(?= (?:in|at)$|$| in )",
+    r"\b(?:(?:replac|chang|substitut)(?:e|ing)|renam(?:e|ing)|(?P<swap>swap(?:ping)?|exchang(?:e|ing))) "
+    r"(?:(?:the )?(?:text|words?|phrase|string|line) )?(?:from )?(?P<old>\S.*?) (?:with|by|to|into|(?(swap)for|with)) "
+    r"(?P<new>\S.*?)(?= (?:in|at)$|$| in |[.'\"] [A-Z])",
     re.IGNORECASE,
 )
 _CONTAINING = re.compile(
-    r"\b(?:containing|which says|that says|saying|reading|with the (?:text|words|contents?|lines?)) (?P<value>\S.*)$",
-    re.IGNORECASE,
+    r"\b(?:containing|which says|that says|saying|reading|"
+    r"with (?:the )?(?:following |new )?(?:text|words|contents?|lines?)):? (?P<value>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
 )
+# "that Tom likes hiking": what is known of a name.
+_STATEMENT = re.compile(r"\bthat (?P<subject>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*) (?P<said>\S.*)$")
 
 
 def _side_of(name: str) -> str:
@@ -232,8 +110,15 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     words.used.unused = len(own.urls) + len(own.paths)
     words.used.hard = sum(
         bool(before) and len(after) < len(before)
-        for before, after in ((held.urls, own.urls), (held.paths, own.paths), (held.sql, own.sql))
+        for before, after in (
+            (held.urls, own.urls),
+            (held.paths, own.paths),
+            (held.sql, own.sql),
+            (held.revision, own.revision),
+        )
     )
+    if held.clocks and held.zones:  # a time somewhere is for a tool that takes both
+        words.used.unused += len(own.clocks) + len(own.zones)
     words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
     return Request(tool.name, arguments, tuple(missing)), words.used
 
@@ -250,6 +135,8 @@ class _Filling:
         self._numbers = list(NUMBER.finditer(held.rest))
         self._schema = described.tool.parameters
         self._names = described.names
+        self._noun = plain_words(described.own)[-1:]
+        self._takes_a_file = stem("file") in words_of(described.own) and self._needs_one_place()
         self._own_words = {word for word, weight in described.weights.items() if weight >= FIRST_SENTENCE}
         self._is_about_sql = bool(re.search(r"\bSQL", described.tool.description))
         self._takes_globs = bool(re.search(r"\bglob", described.tool.description, re.IGNORECASE))
@@ -258,20 +145,25 @@ class _Filling:
         self._has_one_for_each = len(self._numbers) == sum(kind in ("number", "integer") for kind in kinds)
         self.used = Used()
 
+    def _needs_one_place(self) -> bool:
+        """Whether one path is all that is required to find something."""
+        required = self._schema.get("required", ())
+        return sum(bool(_IS_PATH.search(name) or _IS_PATTERN.search(name)) for name in required) == 1
+
     def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
         """The value of a parameter, or None."""
         if not isinstance(slot, Mapping):
             return None
         slot = self._resolved(slot)
         if "enum" in slot:
-            return self._choice(slot["enum"], is_required=is_required)
+            return self._choice(slot["enum"], is_required=is_required, is_order=bool(_IS_ORDER.search(name)))
         match self._type(slot):
             case "string":
                 return self._text(name, slot, is_required=is_required, parent=parent)
             case "number" | "integer" as kind:
                 return self._number(name, slot, kind, is_required=is_required)
             case "boolean":
-                return False if is_required else None
+                return self._is_wished(name, slot) or (False if is_required else None)
             case "array" if is_required:
                 return self._list(name, slot)
             case "object" if is_required:
@@ -296,13 +188,28 @@ class _Filling:
             kind = next((one for one in kind if one != "null"), "string")
         return str(kind)
 
-    def _choice(self, choices: Sequence[object], *, is_required: bool) -> object:
-        said = " ".join(words_of(self._held.rest))
+    def _choice(self, choices: Sequence[object], *, is_required: bool, is_order: bool = False) -> object:
+        stemmed = words_of(self._held.rest)
+        said = " ".join(stemmed)
+        if is_order and _IS_SORTED.isdisjoint(stemmed):
+            return None
         for choice in choices:
             words = " ".join(words_of(str(choice)))
             if words and re.search(rf"\b{re.escape(words)}\b", said):
                 return choice
+        for choice in choices if is_order else ():  # "the biggest first" is by size
+            if not alike().get(stem(str(choice)), frozenset()).isdisjoint(stemmed):
+                return choice
         return choices[0] if is_required and len(choices) == 1 else None
+
+    def _is_wished(self, name: str, slot: Mapping[str, Any]) -> bool | None:
+        """True if a flag is named: its own words, or the first of its description ("Preview changes")."""
+        if slot.get("default") is True:
+            return None
+        said = set(words_of(self._held.rest))
+        first = words_of(str(slot.get("description", "")))[:1]
+        is_named = set(words_of(name)) <= said or (first and first[0] in said - self._own_words and len(first[0]) > 4)
+        return True if is_named else None
 
     def _text(self, name: str, slot: Mapping[str, Any], *, is_required: bool, parent: str) -> str | None:
         held, about = self._held, f"{name} {slot.get('description', '')}"
@@ -317,8 +224,13 @@ class _Filling:
         if _IS_SQL.search(name) and (held.sql or self._is_about_sql or "SQL" in about):
             sql, held.sql = held.sql, ""
             return sql or None
+        if _IS_REVISION.search(name) and held.revision:
+            revision, held.revision = held.revision, ""
+            return revision
         if _IS_PATH.search(name) and held.paths:
-            return held.paths.pop(0)
+            files = held.files if self._takes_a_file else []
+            path = held.paths.pop(0)
+            return files[0] if len(files) == 1 else path
         if not is_required:
             return None
         if (pair := _EXCHANGE.search(held.rest)) and (side := _side_of(name)):
@@ -336,24 +248,26 @@ class _Filling:
         if _IS_PATH.search(name):
             file = FILE.search(held.rest)
             return file[0] if file else None
-        left = self._left()
+        left = file[0] if self._takes_globs and (file := FILE.search(held.rest)) else self._left()
         # A pattern in the manner of a shell finds a name anywhere below only with these.
         return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
 
     def _behind(self, name: str, parent: str) -> str | None:
         """The words behind the parameter's own: "the message Add my plan", "of type dog"."""
-        words = [word for word in plain_words(name) if word not in ("name", "names")] or plain_words(parent)
+        words = [word for word in plain_words(name) if word not in _NAME_WORDS] or plain_words(parent) or self._noun
         if not {"content", "text", "body"}.isdisjoint(words):
             words = ["text", *words]
-            if found := _CONTAINING.search(self._held.rest):
+            # Lines stay lines, as they were written.
+            if found := _CONTAINING.search(self._held.raw if "\n" in self._held.raw else self._held.rest):
                 return found["value"].strip(" \"'“”.,")
         for word in reversed(words):
             form = rf"\b{re.escape(word)}s?[:,]? {_LINK}(?P<value>(?:the )?\S.*?)(?:{_ENDS})"
             if word == "message":
                 form = rf"\b{word}[:,]? {_LINK}(?P<value>\S.*)$"
             if found := re.search(form, self._held.rest, re.IGNORECASE):
-                value = found["value"].strip(" \"'“”.,")
-                if value and value.casefold() not in STOP_WORDS and stem(value.casefold()) not in self._names:
+                quoted = QUOTED.match(self._held.rest, found.start("value"))
+                value = (quoted[1] or quoted[2]) if quoted else found["value"].strip(" \"'“”.,")
+                if value and value.casefold().partition(" ")[0] not in STOP_WORDS and not self._is_own_word(value):
                     return value
         for word in reversed(words):  # "the books table"
             found = re.search(
@@ -370,6 +284,12 @@ class _Filling:
         ):
             return found["value"].strip(" \"'")
         return None
+
+    def _is_own_word(self, value: str) -> bool:
+        """Whether a word is one of the tool's name or another for it, and so no value."""
+        word = stem(value.casefold())
+        is_plain = word == value.casefold()  # "of type savings" is no "save"
+        return word in self._names or (is_plain and not alike().get(word, frozenset()).isdisjoint(self._names))
 
     def _without_nouns(self, text: str) -> str:
         """A value without the words before it that name the tool: "the tag work" is work."""
@@ -390,13 +310,13 @@ class _Filling:
         if ": " in rest:
             return rest.partition(": ")[2].strip() or None
         if found := re.search(
-            r"\b(?:called|named|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
+            r"\b(?:called|named|with the name|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
         ):
             value = re.sub(r"^(?:files?|nodes?|things?) (?:called|named) ", "", found["value"], flags=re.IGNORECASE)
             return value.strip(" \"'.,") or None
         others = {other for word in self._names for other in alike().get(word, ())}
         words = rest.split()
-        known = self._names | others | self._own_words | _stems(("file", "database"))
+        known = self._names | others | self._own_words | stems(("file", "database"))
         while words and (stem(words[0].casefold().strip(",.:")) in known or _LEAD.match(f"{words[0]} ")):
             words.pop(0)
         while words and words[-1].casefold() in ("in", "of", "from", "to", "at", "on", "please", "the", "with"):
@@ -434,8 +354,9 @@ class _Filling:
             made = self._object(member, parent=singular(name))
             return None if made is None else [made]
         if _IS_PATH.search(name):
-            files = FILE.findall(self._held.rest) or self._held.paths[:]
-            if files == self._held.paths:
+            is_all_paths = self._needs_one_place()
+            files = (self._held.files if is_all_paths else FILE.findall(self._held.rest)) or self._held.paths[:]
+            if is_all_paths or files == self._held.paths:
                 self._held.paths.clear()
             return [*files] or None
         if self._type(member) != "string":
@@ -444,11 +365,19 @@ class _Filling:
             self.used.named += 1
             return [*_ENUMERATION.split(found[0])]
         value = self._text(singular(name), member, is_required=True, parent="")
+        if value and NUMBER.search(value):  # "between 5 and 9" names nothing
+            return None
         return None if value is None else [part for part in _ENUMERATION.split(value) if part]
 
     def _object(self, slot: Mapping[str, Any], *, parent: str) -> dict[str, Any] | None:
         made: dict[str, Any] = {}
         required = slot.get("required", ())
+        if len(required) == 2 and (stated := _STATEMENT.search(self._held.rest)):
+            names = [name for name in required if "name" in plain_words(name)]
+            lists = [name for name in required if self._type(slot.get("properties", {}).get(name, {})) == "array"]
+            if len(names) == len(lists) == 1:
+                self.used.named += 1
+                return {names[0]: stated["subject"], lists[0]: [stated["said"].strip(" .,")]}
         for name, inner in slot.get("properties", {}).items():
             if name not in required or not isinstance(inner, Mapping):
                 continue
@@ -458,7 +387,8 @@ class _Filling:
                 if not made[name] and all(other == name or "name" in plain_words(other) for other in required):
                     return None  # a name with nothing to add to it
                 continue
-            named = self._behind(name, parent)
+            is_exchanged = bool(_side_of(name)) and _EXCHANGE.search(self._held.rest) is not None
+            named = None if is_exchanged else self._behind(name, parent)
             self.used.named += named is not None
             value = named or self.value(name, inner, is_required=True, parent=parent)
             if value is None or value in made.values():

@@ -17,21 +17,20 @@ from itertools import pairwise
 from pathlib import Path
 
 from edgevox.core.words import STOP_WORDS
-from edgevox.tools.mcp.filling import (
+from edgevox.tools.mcp.filling import Request, Used, fill
+from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
+from edgevox.tools.mcp.vocabulary import (
     ACT_WORDS,
     FIRST_SENTENCE,
     GENERIC,
     VAGUE,
     DescribedTool,
-    Request,
     alike,
     describe,
-    fill,
     plain_words,
     stem,
     words_of,
 )
-from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
 from edgevox.tools.tool import Tool
 
 # How much of the sentence has to be in the words of the tool, and how much of its best rival it has to exceed.
@@ -61,13 +60,15 @@ class ServerTools:
         ranked = sorted(self._ranked(held), key=lambda found: -found[0])
         if not ranked:
             return None
-        best, tool, request = ranked[0]
-        if len(ranked) > 1 and best < _CLEAR * ranked[1][0] and not held.is_hard:
+        best, tool, request, used = ranked[0]
+        # Two tools that take the same values are two ways to do the same.
+        is_same = len(ranked) > 1 and request.arguments and request.arguments == ranked[1][2].arguments
+        if len(ranked) > 1 and best < _CLEAR * ranked[1][0] and not (held.is_hard or is_same):
             return None
-        return request if self._is_meant(held, tool, request) else None
+        return request if self._is_meant(held, tool, request, used) else None
 
-    def _ranked(self, held: Held) -> Iterator[tuple[float, DescribedTool, Request]]:
-        plain = plain_words(_NOT.sub(" un", held.rest))  # "not staged" is unstaged
+    def _ranked(self, held: Held) -> Iterator[tuple[float, DescribedTool, Request, Used]]:
+        plain = plain_words(_OFF_STAGE.sub("unstage", _NOT.sub(" un", held.rest)))  # "not staged" is unstaged
         every = list(map(stem, plain))
         said = [stem(word) for word in plain if word not in STOP_WORDS or word == "where"]
         spoken = set(said)
@@ -76,6 +77,12 @@ class ServerTools:
         said += map("".join, pairwise(every))  # "check out" for checkout
         asked = [word for word in every if word in ASKED]
         is_question = bool(_QUESTION.match(held.rest))
+        if _NAMING.match(held.rest):
+            said.append("list")
+        if not is_question and _NEW.search(held.rest):
+            said.append("creat")
+        if held.paths and not self._is_verb_known(said):  # "the top line of ~/notes/a.txt"
+            said.append("list" if held.folder else "read")
         if _EXISTENCE.match(held.rest):  # "are there files", "is there a file called x"
             said += ["search"] if re.search(r"\b(?:called|named)\b", held.rest) else ["list"]
         acts = bool(said) and said[0] in ACT_WORDS and not is_question
@@ -104,7 +111,7 @@ class ServerTools:
             if _is_called(tool, held):
                 score *= 3
             score /= 1 + 0.04 * len(tool.names)
-            yield score, tool, request
+            yield score, tool, request, used
 
     def _worth(self, word: str, tool: DescribedTool) -> float:
         rarity = self._rarity
@@ -112,11 +119,16 @@ class ServerTools:
         other = (tool.weights.get(other, 0) * rarity.get(other, 0) for other in alike().get(word, ()))
         return max(own, 0.6 * max(other, default=0))
 
+    def _is_verb_known(self, said: Sequence[str]) -> bool:
+        """Whether a word of the sentence is in the name of a tool, itself or another for the same."""
+        names = frozenset().union(*(tool.names for tool in self._tools))
+        return any(word in names or not alike().get(word, frozenset()).isdisjoint(names) for word in said)
+
     @staticmethod
     def _kinds(held: Held) -> int:
-        return sum(map(bool, (held.urls, held.paths, held.sql)))
+        return sum(map(bool, (held.urls, held.paths, held.sql, held.revision and held.paths)))
 
-    def _is_meant(self, held: Held, tool: DescribedTool, request: Request) -> bool:
+    def _is_meant(self, held: Held, tool: DescribedTool, request: Request, used: Used) -> bool:
         if held.is_hard:
             is_named = _names_verb(tool, set(words_of(held.rest))) and len(request.missing) <= len(request.arguments)
             return not request.missing or is_named
@@ -139,6 +151,8 @@ class ServerTools:
             return False
         if held.sum and held.sum in _texts(request.arguments):
             return True
+        if used.named > 1 and not used.guessed:  # "the note plants in the vault garden": each by its own name
+            return True
         file = FILE.search(held.rest)
         if file and file[0] in _texts(request.arguments) and tool.names & {*told}:
             return True
@@ -149,6 +163,8 @@ class ServerTools:
         spoken = {word for word in told if word not in GENERIC}
         about = {word for word in spoken if tool.weights.get(word, 0) >= FIRST_SENTENCE and self._is_rare(word)}
         named = {noun for noun in nouns if noun in spoken or alike().get(noun, frozenset()) & set(told)}
+        if named and any(isinstance(value, list) and len(value) > 2 for value in request.arguments.values()):
+            return True  # "mix up apples, pears and plums"
         is_named = len(named) > len(nouns) / 2 or len(tool.names & {*told}) >= _NAMED_SHARE * len(tool.names)
         # "from high to low" has the words of a range alone, which are not what a tool is about.
         slots = {word for name in tool.tool.parameters.get("properties", {}) for word in words_of(name)}
@@ -165,6 +181,10 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(r"(?:\bnot|n't) (?=\w+ed\b)", re.IGNORECASE)
+_OFF_STAGE = re.compile(r"\b(?:off|out of|from) the stag(?:e|ing)\b", re.IGNORECASE)
+_NAMING = re.compile(r"name (?:all )?(?:the|my|every)\b", re.IGNORECASE)
+# What has an indefinite article and a name is new: "open a branch named spring".
+_NEW = re.compile(r"\ban? (?:new )?\w+ (?:called|named) \S", re.IGNORECASE)
 _EXISTENCE = re.compile(r"(?:are|is) there\b", re.IGNORECASE)
 _TIME_WORDS = frozenset(map(stem, ("time", "clock", "late", "hour")))
 _CONTENTS_VERBS = frozenset(map(stem, ("read", "write", "edit")))
@@ -175,7 +195,7 @@ def _fits_path(tool: DescribedTool, held: Held) -> float:
     """How well a tool for one file or for folders fits a path with or without an ending."""
     if len(held.paths) != 1:
         return 1.0
-    is_file = "." in held.paths[0].rpartition("/")[2]
+    is_file = not held.folder or bool(held.files)
     is_for_folders = bool(tool.names & _FOLDER_WORDS)
     own = set(words_of(tool.own))
     takes_contents = stem("file") in own and not own.isdisjoint(_CONTENTS_VERBS)
@@ -191,6 +211,8 @@ def _fits_repository(tool: DescribedTool, held: Held) -> float:
     """A folder that is a repository is meant for tools that ask for one, and those are for no other folder."""
     if not held.paths or not any("repo" in name.casefold() for name in tool.tool.parameters.get("properties", {})):
         return 1.0
+    if not held.folder:
+        return 0.2
     folder = Path(held.paths[0]).expanduser()
     try:
         if (folder / ".git").exists():

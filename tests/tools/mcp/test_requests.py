@@ -122,6 +122,28 @@ def servers() -> ServerTools:
             {"source_timezone": "Europe/Paris", "time": "20:00", "target_timezone": "Asia/Bangkok"},
         ),
         ("INSERT INTO accounts VALUES (1)", "ledger_write_query", {"query": "INSERT INTO accounts VALUES (1)"}),
+        # another verb, no verb at all, a file in a folder, a city without a zone of its own, half of the day
+        (
+            "jot down feed the cat in /tmp/cat.txt",
+            "disk_write_note",
+            {"path": "/tmp/cat.txt", "content": "feed the cat"},
+        ),
+        ("the top line of /tmp/cat.txt", "disk_read_note", {"path": "/tmp/cat.txt"}),
+        (
+            "read the files a.txt and b.txt in my_data/old",
+            "disk_read_several_notes",
+            {"paths": ["my_data/old/a.txt", "my_data/old/b.txt"]},
+        ),
+        (
+            "edit /a.txt by replacing the word 'rye' with 'oat'",
+            "disk_edit_note",
+            {"path": "/a.txt", "edits": [{"oldText": "rye", "newText": "oat"}]},
+        ),
+        (
+            "at 5:20 pm in Amsterdam what time is it in Seattle",
+            "clock_convert_time",
+            {"source_timezone": "Europe/Amsterdam", "time": "17:20", "target_timezone": "America/Los_Angeles"},
+        ),
     ],
 )
 def test_a_request_names_its_tool_and_holds_the_arguments(
