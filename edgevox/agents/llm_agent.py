@@ -93,7 +93,9 @@ class ReplyAgent(Protocol):
     def describe(self, calls: Sequence[ToolCall]) -> str:
         """Return what these calls do, in words."""
 
-    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+    async def perform(
+        self, text: str, calls: tuple[ToolCall, ...], turn: Turn, answer_in: str | None = None
+    ) -> AgentResult:
         """Make calls that were chosen on a screen; `text` says what they do."""
 
     async def warm_prefix(self, cancel: CancelFlag, *, again: bool = False) -> None:
@@ -224,9 +226,11 @@ class LLMAgent:
             await self._hooks.run_end(state.run, state.reply)
         yield AgentResult(state.reply, tuple(state.run.calls), state.finish, tuple(state.results))
 
-    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
+    async def perform(
+        self, text: str, calls: tuple[ToolCall, ...], turn: Turn, answer_in: str | None = None
+    ) -> AgentResult:
         """Make calls that were chosen on a screen, without the model; `text` only says what they do."""
-        async with aclosing(self.stream(text, turn, source="screen", calls=calls)) as pieces:
+        async with aclosing(self.stream(text, turn, source="screen", calls=calls, answer_in=answer_in)) as pieces:
             *_text, result = [piece async for piece in pieces]
         assert isinstance(result, AgentResult), "a stream ends with its result"
         return result

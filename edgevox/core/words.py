@@ -61,7 +61,9 @@ _VOWELS = "aeiou"
 
 
 def past_tense(command: str) -> str:
-    """A command as what was done: "Stopped blinds" for "Stop blinds"."""
+    """A command as what was done: "Stopped blinds" for "Stop blinds"; "Küchenlicht · einschalten" stays as it is."""
+    if " · " in command:
+        return command
     verb, space, rest = command.partition(" ")
     plain = verb.lower()
     if not plain:

@@ -19,7 +19,7 @@ from edgevox.config.sections import RequestsOnly
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
-from edgevox.core.languages import ENGLISH
+from edgevox.core.languages import ENGLISH, replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
@@ -159,9 +159,12 @@ class Pipeline:
         async with self._one_at_a_time:
             await self._drop_speculative_reply()
             with self._open(turn, "screen", time.monotonic()):
-                text = self._agent.describe(calls)
+                language = self.own_language
+                with replying_in(language):
+                    text = self._agent.describe(calls)
                 self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
-                result = await self._agent.perform(text, calls, turn)
+                answer_in = None if language == ENGLISH else language
+                result = await self._agent.perform(text, calls, turn, answer_in)
                 self._end(turn, result.reply, None)
                 return result
 

@@ -39,7 +39,7 @@ async def test_the_home_is_shown_as_it_is_now(folders: Folders) -> None:
     assert unknown == home
     phrases = {thing["id"]: thing["phrase"] for thing in german["things"]}
     seen = ("light.kitchen", "media_player.tv", "lock.front_door", "weather.home", "sensor.outdoor_temperature")
-    words = ("an", "spielt · the news", "abgeschlossen", "Teilweise bewölkt", "14.5 °C")
+    words = ("an", "spielt · the news", "abgeschlossen", "Teilweise bewölkt", "14,5 °C")
     assert tuple(phrases[one] for one in seen) == words
     light = next(thing for thing in home["things"] if thing["id"] == "light.kitchen")
     assert (light["state"], light["phrase"], light["domain"]) == ("on", "on", "light")

@@ -67,6 +67,8 @@ class ScheduledEntry:
     time: str = ""
     days: tuple[int, ...] = ()
     is_on: bool = True
+    name: str = ""
+    """of a timer, as it was given"""
 
 
 class ScheduledCommands:
@@ -112,6 +114,7 @@ class ScheduledCommands:
                 None if timer.is_paused else timer.due_s,
                 timer.command or timer.called,
                 _timer_phrase(timer),
+                name=timer.name,
             )
             for timer in self._timers.all()
         ]

@@ -27,6 +27,8 @@ _VERBS = {
     "input_button": "scene", "vacuum": "vacuum", "lawn_mower": "vacuum", "alarm_control_panel": "alarm",
 }  # fmt: skip
 _KINDS = frozenset({"light", "cover", "switch"})
+# The arguments that are words of the person.
+_TEXT_SLOTS = ("item", "task", "time", "message", "search_query", "conversation_command")
 _DONE = {
     "stop_moving": "turn_off_vacuum", "vacuum_start": "turn_on_vacuum", "vacuum_return_to_base": "dock",
     "lawn_mower_start_mowing": "turn_on_vacuum", "lawn_mower_dock": "dock", "vacuum_pause": "pause",
@@ -52,12 +54,26 @@ def speaks_other_language() -> str:
 
 
 def state_phrase_in(entity: Entity, language: str) -> str:
-    """The state as a page shows it: "aus", "spielt · the news", "21.5 °C"; in English for an unknown language."""
-    if language == ENGLISH or language not in all_phrases() or entity.domain == "sensor":
-        return state_phrase(entity)
+    """The state as a page shows it: "aus", "spielt · the news", "21,5 °C"; in English for an unknown language."""
+    phrase = state_phrase(entity)
+    if language == ENGLISH or language not in all_phrases():
+        return phrase
+    if entity.domain == "sensor":
+        return _localized(phrase, language)
     word = _state_word(entity, language)
     title = brief(str(entity.attributes.get("media_title") or ""))
     return f"{word} · {title}" if title and entity.state in ("playing", "paused") else word
+
+
+def _localized(phrase: str, language: str) -> str:
+    """A figure with its unit, as it is written in the language: "21,5 °C"; other words as they are."""
+    from babel.numbers import format_decimal
+
+    figure, space, unit = phrase.partition(" ")
+    try:
+        return str(format_decimal(float(figure), locale=language)) + space + unit
+    except ValueError:
+        return all_phrases()[language].said.get(f"is_{phrase}", phrase)
 
 
 def _state_word(entity: Entity, language: str) -> str:
@@ -111,6 +127,8 @@ class Replies:
                 return await self._items(entities)
             case "start_timer" | "increase_timer" | "decrease_timer" | "timer_status":
                 return self._timer(tool, arguments)
+            case "set_alarm" if "is_on" in arguments:
+                return self._say("done")
             case "set_alarm" | "set_reminder":
                 return self._alarm(tool)
             case "alarm_status":
@@ -156,6 +174,23 @@ class Replies:
         key = keys[0] if len(keys) == 1 and keys[0] in all_phrases()[self.language].said else "ask_do"
         return self._say(key, names=self._names(intent.entities))
 
+    def headline(self, tool: str, intent: ResolvedIntent) -> str:
+        """What a call does, for a screen: "Küchenlicht · einschalten"; "" if the language has no words for it."""
+        said, arguments = all_phrases()[self.language].said, intent.arguments
+        kinds = {_VERBS.get(entity.domain, "") for entity in intent.entities}
+        kind = "id" if arguments.get("id") else kinds.pop() if len(kinds) == 1 else ""
+        act = said.get(f"act_{tool}_{kind}") or said.get(f"act_{tool}", "")
+        names = self._names(intent.entities) or brief(str(arguments.get("name") or ""))
+        texts = [brief(str(arguments[slot])) for slot in _TEXT_SLOTS if arguments.get(slot)]
+        value = self._value(arguments) or self._given_length(arguments)
+        parts = (names, *texts, act, value) if intent.entities else (act, names, *texts, value)
+        return capitalized(" · ".join(filter(None, parts))) if act or (names and value) else ""
+
+    def _given_length(self, arguments: JsonObject) -> str:
+        units = {"hours": 3600, "minutes": 60, "seconds": 1}
+        seconds = sum(int(arguments.get(unit) or 0) * length for unit, length in units.items())
+        return self._length(seconds) if seconds else ""
+
     # --- parts
 
     def _say(self, key: str, **values: object) -> str:
@@ -179,7 +214,7 @@ class Replies:
 
     def _names(self, entities: Sequence[Entity]) -> str:
         if len(entities) <= _MAX_NAMED:
-            return self._list([entity.name for entity in entities])
+            return self._list(dict.fromkeys(entity.name for entity in entities))
         kinds = {entity.domain for entity in entities}
         kind = kinds.pop() if len(kinds) == 1 else ""
         noun = say(f"kind_{kind}" if kind in _KINDS else "kind_other", self.language)

@@ -167,9 +167,10 @@ def _resolve_watch(arguments: JsonObject, home: Home) -> ResolvedIntent:
 
 
 def _in_language(name: str, intent: ResolvedIntent, replies: Replies | None) -> ResolvedIntent:
-    """The resolution with its question or its answer in the language of the reply."""
+    """The resolution with its words in the language of the reply."""
     if replies is None:
         return intent
+    intent = dataclasses.replace(intent, summary=replies.headline(name, intent) or intent.summary)
     if intent.answer is None:
         question = replies.question(name, intent) if intent.question else ""
         return dataclasses.replace(intent, question=question, question_language=replies.language)

@@ -374,8 +374,10 @@ class RealtimeAgent:
     def describe(self, calls: Sequence[ToolCall]) -> str:
         return self._own.describe(calls)
 
-    async def perform(self, text: str, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
-        return await self._own.perform(text, calls, turn)
+    async def perform(
+        self, text: str, calls: tuple[ToolCall, ...], turn: Turn, answer_in: str | None = None
+    ) -> AgentResult:
+        return await self._own.perform(text, calls, turn, answer_in)
 
     def truncate_reply(self, turn_id: str, spoken_prefix: str, *, finish_reason: str) -> None:
         del finish_reason

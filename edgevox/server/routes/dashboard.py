@@ -168,7 +168,8 @@ async def _changes(server: ServerContext, request: Request, _caller: Caller) -> 
 
 async def _schedule(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
     entries = await asyncio.to_thread(_toolbox(server).scheduled.entries)
-    data = [fields_of(entry, "id", "kind", "due_s", "text", "when", "time", "days", "is_on") for entry in entries]
+    shown = ("id", "kind", "due_s", "text", "when", "time", "days", "is_on", "name")
+    data = [fields_of(entry, *shown) for entry in entries]
     return {"object": "list", "now_s": time.time(), "data": data}
 
 

@@ -171,7 +171,7 @@ class ClientSession:
                 during.enter_context(self._factory.bus.listening(self._send_shared))
                 if self._may_confirm:
                     during.enter_context(loop.pipeline.confirmation.answerable("keyboard"))
-                self._outbox.send_frame(self._greeting())
+                self._outbox.send_frame(self._greeting(loop.pipeline.own_language))
                 self._observer.begin()
                 self._send_rings(loop.pipeline)
                 if self._hello.satellite:
@@ -197,12 +197,13 @@ class ClientSession:
             if self._link is not None:  # its turn is still there
                 self._assistant.satellites.note_lost(self._link)
 
-    def _greeting(self) -> JsonObject:
+    def _greeting(self, language: str) -> JsonObject:
         return {
             "type": "hello",
             "version": protocol.VERSION,
             "client": self._place.name,
             "preset": self._assistant.name,
+            "language": language,
             "listens": self._factory.listens,
             "speaks": self._loudspeaker is not None,
             "rate_hz": self._hello.rate_hz,

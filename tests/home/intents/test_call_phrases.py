@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from edgevox.core.languages import replying_in
 from edgevox.core.types import ToolCall
 from edgevox.core.words import past_tense
 from edgevox.home.intents.call_phrases import call_phrase
@@ -36,6 +37,23 @@ def summary(bench: Bench, tool: str, **arguments: object) -> str:
 )
 def test_a_call_is_put_in_words(bench: Bench, tool: str, arguments: dict[str, object], words: str) -> None:
     assert summary(bench, tool, **arguments) == words
+
+
+def test_a_call_is_put_in_german_words_and_stays_so_when_it_was_made(bench: Bench) -> None:
+    with replying_in("de"):
+        said = [
+            summary(bench, "turn_off", name="front door"),
+            summary(bench, "light_set", name="floor lamp", brightness=40),
+            summary(bench, "start_timer", minutes=9, name="pasta"),
+            summary(bench, "cancel_all_timers"),
+        ]
+    assert said == [
+        "Front Door · aufschließen",
+        "Floor Lamp · 40 Prozent",
+        "Timer · pasta · 9 Minuten",
+        "Alle Timer · abbrechen",
+    ]
+    assert [past_tense(one) for one in said] == said
 
 
 def test_a_call_that_was_made_is_phrased_in_the_past_tense() -> None:

@@ -12,7 +12,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import numpy as np
 
+from edgevox.config import Settings
+from edgevox.config.settings import SttSettings
 from edgevox.core.files import Folders
+from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, ChatReply, ChatRequest, VoiceEmbedding
 from edgevox.dialogue import AlarmPlayer, AlarmState
@@ -69,10 +72,11 @@ def page_server(
     port: int = 0,
     voices: OneVoice | None = None,
     room: str = "",
+    language: str = ENGLISH,
 ) -> Iterator[Lobby]:
     """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`.
 
-    With `room` a satellite stands there, which is called "shelf".
+    With `room` a satellite stands there, which is called "shelf"; `language` is spoken at home.
     """
     model = AnsweringModel(answers)
     loop = asyncio.new_event_loop()
@@ -80,7 +84,15 @@ def page_server(
 
     async def serve() -> None:
         async with (
-            lobby(folders, model=model, heard=(heard,), engines=frozenset({"stt"}), port=port, voices=voices) as behind,
+            lobby(
+                folders,
+                model=model,
+                heard=(heard,),
+                engines=frozenset({"stt"}),
+                port=port,
+                voices=voices,
+                settings=Settings(stt=SttSettings(language=language)),
+            ) as behind,
             _ringing(behind),
             AsyncExitStack() as devices,
         ):

@@ -7,12 +7,13 @@ With --scripted a model without weights answers: enough to look at the layout, i
 from __future__ import annotations
 
 import base64
-import dataclasses
 import io
 import struct
 import sys
 import tempfile
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import av
@@ -29,80 +30,188 @@ from tests.satellites.test_satellite_aloud import program
 from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household, visiting
 from tests.server.web.conftest import SMALL_ENCODER
 from tests.server.web.page_server import page_server
-from tests.server.websocket.harness import OWNER
+from tests.server.web.test_page import CHOOSE
+from tests.server.websocket.harness import OWNER, Lobby
 from tests.speakers.voices import voice
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
 ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
-ROOM = "Kitchen"
 OPEN = """
     for (const group of document.querySelectorAll("[data-group]")) group.open = group.dataset.group === given[0];
 """
-ASKED = (
-    "Is the front door locked?",
-    "Set the living room light to forty percent",
-    "Turn on the floor lamp",
-    "What is the weather like?",
-    "Turn off the TV",
+# A timer of a second, as the test button of the tones sets it.
+RING = """
+    document.querySelector("nav a[data-view=system]").click();
+    document.querySelector("[data-group=tones] .test button").click();
+"""
+SHOW_TIMING = "document.querySelector('#turn-list > .turn:last-child .foot .link').click()"
+VIEWS = ("home", "plans", "timing", "tools")
+
+
+@dataclass(frozen=True)
+class Family:
+    """What is said in a household, in its language, and the settings of its assistant."""
+
+    language: str
+    room: str
+    asked: tuple[str, ...]
+    spoken: str
+    confirmed: str
+    plans: tuple[tuple[str, str, str, str], ...]
+    """kind, type of its field, time, name"""
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """of its lists, instead of those of the demo home"""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def suffix(self) -> str:
+        return "" if self.language == "en" else "-german"
+
+
+ENGLISH_FAMILY = Family(
+    "en",
+    "Kitchen",
+    (
+        "Is the front door locked?",
+        "Set the living room light to forty percent",
+        "Turn on the floor lamp",
+        "What is the weather like?",
+        "Turn off the TV",
+    ),
+    "Turn on the kitchen light.",
+    "Unlock the front door",
+    (
+        ("timer", "number", "9", "pasta"),
+        ("alarm", "time", "06:30", "gym"),
+        ("reminder", "time", "18:15", "water the plants"),
+    ),
 )
+GERMAN_FAMILY = Family(
+    "de",
+    "Küche",
+    (
+        "Ist die Haustür abgeschlossen?",
+        "Stell das Wohnzimmerlicht auf vierzig Prozent",
+        "Schalte die Stehlampe ein",
+        "Wie ist das Wetter?",
+        "Mach den Fernseher aus",
+    ),
+    "Schalte das Küchenlicht ein.",
+    "Schließ die Haustür auf",
+    (
+        ("timer", "number", "9", "Nudeln"),
+        ("alarm", "time", "06:30", "Sport"),
+        ("reminder", "time", "18:15", "Blumen gießen"),
+    ),
+    {"todo.shopping_list": ("Milch", "Brot"), "todo.tasks": ("Blumen gießen",)},
+    {"EDGEVOX_STT__LANGUAGE": "de", "EDGEVOX_TTS__VOICE": "sano-de_DE"},
+)
+FAMILIES = (ENGLISH_FAMILY, GERMAN_FAMILY)
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        household = Household(Path(scratch) / "household")
-        try:
-            household.start()
-            microphone = Path(scratch) / "microphone.wav"
-            household.speak("Turn on the kitchen light.", microphone)
-            people = edgevox("people", "add", "Anna", "--from", microphone, env=household.environment)
-            assert people.returncode == 0, people.stderr
-            with (
-                visiting(microphone, Path(scratch) / "profile") as visitor,
-                NullSinks() as sound,
-                program(satellite_environment(Path(scratch), sound), *satellite_words(household)),
-            ):
-                visitor.open(f"{household.url}/#token={TOKEN}")
-                visitor.until_connected()
-                visitor.ask("What time is it?")
-                # An assistant that has run before has read its instructions.
-                household.end()
-                for record in (household.home / "state").glob("turns*"):
-                    record.unlink()
-                household.start()
-                visitor.open(household.url)
-                visitor.until_connected()
-                take(visitor, folder)
-                draw_icon(visitor, household.url)
-        finally:
-            household.end()
+    for family in FAMILIES:
+        with tempfile.TemporaryDirectory() as scratch:
+            visit(family, folder, Path(scratch))
     compress(folder)
+
+
+def visit(family: Family, folder: Path, scratch: Path) -> None:
+    """Take the pictures of one household, with the real engines."""
+    household = Household(scratch / "household", variables=family.variables)
+    try:
+        household.start()
+        microphone = scratch / "microphone.wav"
+        household.speak(family.spoken, microphone)
+        people = edgevox("people", "add", "Anna", "--from", microphone, env=household.environment)
+        assert people.returncode == 0, people.stderr
+        with (
+            visiting(microphone, scratch / "profile", {"LANGUAGE": family.language}) as visitor,
+            NullSinks() as sound,
+            program(satellite_environment(scratch, sound), *satellite_words(household)),
+        ):
+            visitor.language(family.language)
+            if family is ENGLISH_FAMILY:
+                first_visit(visitor, household.url, folder)
+            visitor.open(f"{household.url}/#token={TOKEN}")
+            visitor.until(lambda: is_connected(visitor))
+            visitor.ask(family.asked[0])
+            write_lists(visitor, family)
+            # An assistant that has run before has read its instructions.
+            household.end()
+            for record in (household.home / "state").glob("turns*"):
+                record.unlink()
+            household.start()
+            visitor.open(household.url)
+            visitor.until(lambda: is_connected(visitor))
+            take(visitor, folder, family)
+            if family is ENGLISH_FAMILY:
+                ringing(visitor, folder)
+                draw_icon(visitor, household.url)
+    finally:
+        household.end()
 
 
 def main_scripted(folder: Path) -> None:
     """The views of a server without engines; those with a turn's timing are left to `main`."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        folders = Folders(*(Path(scratch) / name for name in ("config", "state", "models")))
-        install_small_encoder(folders)
-        with page_server(folders, {}, room=ROOM) as behind, visiting(None, Path(scratch) / "profile") as visitor:
-            assert behind.assistant.speakers is not None
-            behind.assistant.speakers.people.add("Anna", [voice(1)])
-            visitor.size(*DESKTOP)
-            visitor.open(f"{behind.url}/#token={OWNER}")
-            visitor.until_connected()
-            for words in ASKED[:3]:
-                visitor.ask(words)
-            behind.records[:] = [dataclasses.replace(record, speaker="Anna", room=ROOM) for record in behind.records]
-            visitor.open(behind.url)
-            visitor.until_connected()
-            plan(visitor)
-            for size in (DESKTOP, PHONE):
-                for view in ("talk", "home", "plans", "tools"):
-                    both(visitor, folder, view, size)
-                settings(visitor, folder, size)
-            in_german(visitor, folder)
+    for family in FAMILIES:
+        with tempfile.TemporaryDirectory() as scratch:
+            folders = Folders(*(Path(scratch) / name for name in ("config", "state", "models")))
+            install_small_encoder(folders)
+            with (
+                page_server(folders, {}, room=family.room, language=family.language) as behind,
+                visiting(None, Path(scratch) / "profile", {"LANGUAGE": family.language}) as visitor,
+            ):
+                visitor.language(family.language)
+                if family is ENGLISH_FAMILY:
+                    first_visit(visitor, behind.url, folder)
+                take_scripted(visitor, behind, folder, family)
     compress(folder)
+
+
+def take_scripted(visitor: Chromium, behind: Lobby, folder: Path, family: Family) -> None:
+    assert behind.assistant.speakers is not None
+    behind.assistant.speakers.people.add("Anna", [voice(1)])
+    visitor.size(*DESKTOP)
+    visitor.open(f"{behind.url}/#token={OWNER}")
+    visitor.until(lambda: is_connected(visitor))
+    write_lists(visitor, family)
+    behind.records.clear()
+    for words in family.asked:
+        visitor.ask(words)
+    behind.records[:] = [replace(record, speaker="Anna", room=family.room) for record in behind.records]
+    visitor.open(behind.url)
+    visitor.until(lambda: is_connected(visitor))
+    plan(visitor, family)
+    for size in (DESKTOP, PHONE):
+        for view in ("talk", *VIEWS):
+            both(visitor, folder, view, size, family.suffix)
+        settings(visitor, folder, size, family.suffix)
+    if family is ENGLISH_FAMILY:
+        ringing(visitor, folder)
+
+
+def is_connected(visitor: Chromium) -> bool:
+    return visitor.text("#connection-words") in ("Connected", "Verbunden") and visitor.state_of("light.kitchen") != ""
+
+
+def first_visit(visitor: Chromium, url: str, folder: Path) -> None:
+    """The page of a browser without a token."""
+    visitor.open(url)
+    visitor.until(lambda: visitor.one("#key").is_displayed())
+    both(visitor, folder, "first-visit", PHONE, view="talk")
+    both(visitor, folder, "first-visit", DESKTOP, view="talk")
+
+
+def ringing(visitor: Chromium, folder: Path) -> None:
+    """A timer that rings, on the home."""
+    visitor.does(RING)
+    visitor.until(lambda: visitor.one("#ring").is_displayed())
+    for size in (PHONE, DESKTOP):
+        both(visitor, folder, "ring", size, view="home")
+    visitor.one("#ring .stop").click()
 
 
 def install_small_encoder(folders: Folders) -> None:
@@ -117,48 +226,35 @@ def compress(folder: Path) -> None:
         picture.write_bytes(with_palette(picture.read_bytes()))
 
 
-def take(visitor: Chromium, folder: Path) -> None:
+def take(visitor: Chromium, folder: Path, family: Family) -> None:
     visitor.size(*DESKTOP)
     visitor.colours("light")
-    for words in ASKED:
+    for words in family.asked:
         visitor.ask(words)
-    visitor.does("localStorage.setItem('edgevox-room', given[0])", ROOM)
+    visitor.does("localStorage.setItem('edgevox-room', given[0])", family.room)
     visitor.open(visitor.browser.current_url)
-    visitor.until_connected()
+    visitor.until(lambda: is_connected(visitor))
     visitor.one('[data-thing="light.floor_lamp"] .tap').click()
     visitor.answered(0)
     before = len(visitor.turns())
     visitor.one("#microphone").click()
     visitor.until(lambda: len(visitor.turns()) > before)
     visitor.one("#microphone").click()
-    visitor.answered(before).find_element("css selector", ".foot .link").click()
-    visitor.until(lambda: visitor.state_of("light.kitchen") == "on")
-    plan(visitor)
-    visitor.one("#words").send_keys("Unlock the front door" + Keys.ENTER)
+    visitor.answered(before)
+    visitor.does(SHOW_TIMING)
+    plan(visitor, family)
+    visitor.one("#words").send_keys(family.confirmed + Keys.ENTER)
     visitor.one(".answers .yes")
-    both(visitor, folder, "talk", DESKTOP)
-    both(visitor, folder, "talk", PHONE)
+    both(visitor, folder, "talk", DESKTOP, family.suffix)
+    both(visitor, folder, "talk", PHONE, family.suffix)
     if visitor.browser.find_elements("css selector", ".answers .yes"):  # a slow machine takes longer than the question
         visitor.one(".answers .yes").click()
-    visitor.answered(before + 1)
+    visitor.until(lambda: visitor.turns()[-1].get_attribute("data-outcome"))
     visitor.does("document.querySelector('[data-kind=alarm] .row .quiet').click()")
     for size in (DESKTOP, PHONE):
-        for view in ("home", "plans", "timing", "tools"):
-            both(visitor, folder, view, size)
-    for size in (DESKTOP, PHONE):
-        settings(visitor, folder, size)
-    in_german(visitor, folder)
-
-
-def in_german(visitor: Chromium, folder: Path) -> None:
-    visitor.language("de")
-    visitor.open(visitor.browser.current_url)
-    visitor.until(lambda: visitor.state_of("light.kitchen") and visitor.text("#past"))
-    for size in (DESKTOP, PHONE):
-        for view in ("talk", "home"):
-            both(visitor, folder, view, size, "-german")
-        settings(visitor, folder, size, "-german")
-    visitor.language("en")
+        for view in VIEWS:
+            both(visitor, folder, view, size, family.suffix)
+        settings(visitor, folder, size, family.suffix)
 
 
 def settings(visitor: Chromium, folder: Path, size: tuple[int, int], suffix: str = "") -> None:
@@ -181,17 +277,27 @@ def satellite_words(household: Household) -> tuple[str, ...]:
     return ("satellite", "--server", household.url, "--room", "Bedroom", "--name", "nightstand")
 
 
-def plan(visitor: Chromium) -> None:
+def write_lists(visitor: Chromium, family: Family) -> None:
+    for list_id, items in family.items.items():
+        place = f'[data-list="{list_id}"]'
+        visitor.one(f"{place} .item")
+        visitor.does("for (const one of document.querySelectorAll(given[0])) one.click()", f"{place} .item button")
+        visitor.until(lambda place=place: not visitor.browser.find_elements("css selector", f"{place} .item"))
+        for item in items:
+            visitor.one(f"{place} form input").send_keys(item + Keys.ENTER)
+            visitor.until(lambda place=place, item=item: item in visitor.text(f"{place} ul"))
+
+
+def plan(visitor: Chromium, family: Family) -> None:
     """A timer, a reminder that is off, and an alarm."""
     form = "#plan-form"
-    kind, text, add = (visitor.one(f"{form} {part}") for part in ("select", "input[type=text]", "button"))
-    for what, how, time in (("timer", "number", "9"), ("alarm", "time", "06:30"), ("reminder", "time", "18:15")):
-        kind.send_keys(what)
-        field = f"{form} input[type={how}]"
-        visitor.does("document.querySelector(given[0]).value = given[1]", field, time)
-        text.send_keys({"timer": "pasta", "alarm": "gym", "reminder": "water the plants"}[what])
+    text, add = (visitor.one(f"{form} {part}") for part in ("input[type=text]", "button"))
+    for kind, how, time, name in family.plans:
+        visitor.does(CHOOSE, f"{form} select", kind)
+        visitor.does("document.querySelector(given[0]).value = given[1]", f"{form} input[type={how}]", time)
+        text.send_keys(name)
         add.click()
-        visitor.one(f'[data-kind="{what}"]')
+        visitor.one(f'[data-kind="{kind}"]')
     visitor.one('[data-kind="reminder"] [role=switch]').click()
     visitor.one('[data-kind="reminder"].off')
 
@@ -205,7 +311,7 @@ def both(
     for scheme in ("light", "dark") if not suffix else ("light",) if is_phone else ("dark",):
         visitor.colours(scheme)
         show(visitor, view or name)
-        if view:
+        if view == "system":
             visitor.browser.execute_script(f"document.querySelector('[data-group={name}]').scrollIntoView()")
         keep(visitor, folder / f"page-{'phone' if is_phone else 'desktop'}-{name}-{scheme}{suffix}.png")
 

@@ -21,10 +21,11 @@ from edgevox.app.home_context import HomeContext
 from edgevox.app.toolbox import Toolbox
 from edgevox.app.voice_sessions import VoiceSessionManager
 from edgevox.config import ServerSettings, Settings
-from edgevox.config.sections import PeopleSettings
+from edgevox.config.sections import AUTO, PeopleSettings
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Bus
 from edgevox.core.files import Folders
+from edgevox.core.languages import ENGLISH
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.turn import LOCAL, CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest, SpeakerService, TranscribeRequest, Transcript, to_pcm16
@@ -80,9 +81,9 @@ class Stenographer:
 class ScriptedEngines:
     """What Lines needs of the engines."""
 
-    def __init__(self, model: ScriptedModel, names: frozenset[str]) -> None:
+    def __init__(self, model: ScriptedModel, names: frozenset[str], language: str = ENGLISH) -> None:
         self.llm = model
-        self.languages = ReplyLanguages()
+        self.languages = ReplyLanguages(voices=(language,), expected=language)
         self._names = names
 
     def __contains__(self, name: object) -> bool:
@@ -136,6 +137,7 @@ async def lobby(
     Where nobody calls one, it is quicker without tools.
     """
     settings = settings or Settings()
+    spoken = ENGLISH if settings.stt.language == AUTO else settings.stt.language
     preset = resolve_preset("home").model_copy(update={"tool_call_parsers": ("hermes",), "tool_choice_policy": "auto"})
     hub = SatelliteHub(chime_volume=0.15)
 
@@ -153,7 +155,7 @@ async def lobby(
     opened = VoiceSessionManager(
         settings,
         preset,
-        cast("Engines", ScriptedEngines(model, engines)),
+        cast("Engines", ScriptedEngines(model, engines, spoken)),
         lambda: home_context,
         conversation=lambda name: conversations.setdefault(name, Conversation(name)),
         transcriber=lambda: SpeakerTranscriber(Transcriber(Stenographer(heard)), speakers),

@@ -2,7 +2,7 @@
 
 import { element } from "./element.js";
 import { Microphone } from "./microphone.js";
-import { t } from "./texts.js";
+import { spoken, t } from "./texts.js";
 
 const METER_MS = 8_000;
 const WAKE_MS = 15_000;
@@ -20,7 +20,7 @@ export class Checks {
   // Each returns a sentence and can throw an Error with one. `place` is where it stands; `value(name)` is a field, saved or not.
 
   async voice(_place, value) {
-    const wanted = { model: "default", input: t("check.sample"), response_format: "wav", speed: Number(value("tts.speed")) };
+    const wanted = { model: "default", input: spoken("check.sample"), response_format: "wav", speed: Number(value("tts.speed")) };
     const seconds = await this.loudspeaker.playFile(await this.server.sound("/v1/audio/speech", wanted));
     return t("check.spoke", { seconds });
   }
@@ -63,7 +63,7 @@ export class Checks {
   }
 
   async answers() {
-    this.on.ask(t("example2"));
+    this.on.ask(spoken("example2"));
     return t("check.asked");
   }
 }

@@ -1,7 +1,7 @@
 // A confirmation with two buttons. The first answer counts, here or on another device; none in time is a no.
 
 import { button, element } from "./element.js";
-import { t } from "./texts.js";
+import { language, quoted, t } from "./texts.js";
 
 export class Confirmation {
   /** `answer(granted)` sends the answer; `isHeard` if a spoken answer can come. */
@@ -31,13 +31,15 @@ export class Confirmation {
   }
 
   heard({ text, answer }) {
-    this.hint.textContent = answer === "unclear" ? t("unclear", { text }) : `“${text}”`;
+    this.hint.textContent = answer === "unclear" ? t("unclear", { text }) : quoted(text);
   }
 
   decide({ granted, why }) {
     this.close();
     this.element.dataset.granted = granted;
-    this.hint.textContent = t(granted ? "confirmed" : "refused", { why });
+    // The server gives its reasons in English.
+    const words = t(granted ? "confirmed" : "refused");
+    this.hint.textContent = language === "en" && why ? `${words}: ${why}` : words;
   }
 
   close() {

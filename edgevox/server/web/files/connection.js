@@ -1,6 +1,7 @@
 // Shows the state of the connection, and what to do about problems.
 
 import { button, byId } from "./element.js";
+import { markdown } from "./markdown.js";
 import { t } from "./texts.js";
 
 export class Connection {
@@ -40,7 +41,7 @@ export class Connection {
   askForToken(why = t("needToken")) {
     this.place.dataset.kind = "closed";
     this.say(t("noToken"));
-    this.why.textContent = why;
+    this.why.replaceChildren(...markdown(why));
     this.form.hidden = false;
     byId("key-field").focus();
   }

@@ -1,5 +1,7 @@
 // The browser's loudspeaker: plays passages and reports the playback position.
 
+import { number } from "./texts.js";
+
 const MOST_HZ = 96_000; // that the server sends
 const AWAKE_WITHIN_MS = 1_000;
 
@@ -47,7 +49,7 @@ export class Loudspeaker {
     const source = new AudioBufferSourceNode(this.context, { buffer });
     source.connect(this.context.destination);
     source.start();
-    return buffer.duration.toFixed(1);
+    return number(buffer.duration, 1);
   }
 
   setVolume(volume) {

@@ -16,7 +16,7 @@ import { Ring } from "./ring.js";
 import { Room } from "./room.js";
 import { Server } from "./server.js";
 import { VoiceSocket } from "./socket.js";
-import { t, translatePage } from "./texts.js";
+import { number, speakIn, spoken, t, translatePage } from "./texts.js";
 import { Timing } from "./timing.js";
 import { forgetToken, keepToken, takeToken } from "./token.js";
 import { Tools } from "./tools.js";
@@ -45,7 +45,7 @@ const loudspeaker = new Loudspeaker((passage, samples, isPlayed) => {
   if (passage > 0) socket.send({ type: "played", passage, samples }); // 0 is the end of all, when a connection ended
   if (isPlayed) {
     played_s += samples / rateHz;
-    engines.tell({ played: `${played_s.toFixed(1)} s` });
+    engines.tell({ played: `${number(played_s, 1)} s` });
   }
 });
 const microphone = new Microphone({
@@ -143,8 +143,15 @@ function greet(hello) {
   byId("microphone").disabled = !hello.listens;
   byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
+  void showExamples(hello.language);
   void room.listen();
   void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), isSystemSeen && watchSystem()]);
+}
+
+async function showExamples(code) {
+  await speakIn(code).catch(() => {}); // without the catalogue they are in the language of the page
+  const examples = [1, 2, 3, 4].map((number) => spoken(`example${number}`));
+  byId("examples").replaceChildren(...examples.map((words) => button("example", () => void send(words), words)));
 }
 
 function refresh() {
@@ -243,7 +250,6 @@ byId("sound").addEventListener("click", ({ currentTarget }) => {
   loudspeaker.setVolume(isOn ? 1 : 0);
   currentTarget.setAttribute("aria-pressed", `${isOn}`);
 });
-byId("examples").append(...[1, 2, 3, 4].map((number) => button("example", () => void send(t(`example${number}`)), t(`example${number}`))));
 // A page that a browser keeps for its back button would hold its connections, of which a browser has few for one server.
 addEventListener("pagehide", () => {
   room.rest();

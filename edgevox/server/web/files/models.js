@@ -55,5 +55,5 @@ export function isMissing(model) {
 }
 
 export function megabytes(bytes) {
-  return `${Math.ceil(bytes / 1e6)} MB`;
+  return `${Math.ceil(bytes / 1e6)}\u00a0MB`;
 }

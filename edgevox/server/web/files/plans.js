@@ -3,12 +3,12 @@
 import { button, byId, element, field, labelled, showNote } from "./element.js";
 import { KeyedList } from "./list.js";
 import { Polling } from "./polling.js";
-import { language, t } from "./texts.js";
+import { clock, language, locale, nearDay, t } from "./texts.js";
 
 const LOOK_EVERY_MS = 2_000;
 const LISTS_EVERY_MS = 15_000; // a home may have to ask a server for each list
 const KINDS = ["timer", "alarm", "reminder"];
-const WEEK = [1, 2, 3, 4, 5, 6, 7].map((day) => new Date(2024, 0, day).toLocaleDateString(language, { weekday: "short" })); // 2024 began on a Monday
+const WEEK = [1, 2, 3, 4, 5, 6, 7].map((day) => new Date(2024, 0, day).toLocaleDateString(locale, { weekday: "short" })); // 2024 began on a Monday
 
 export class Plans {
   /** `act(tool, arguments)` makes a tool call. */
@@ -63,13 +63,13 @@ export class Plans {
 
   entry(entry) {
     const { id, kind, due_s: due, text, when } = entry;
-    const name = kind === "watch" ? when : text || t(kind);
-    const time = element("span", { class: "phrase", "data-due": kind === "timer" ? due : null }, kind === "watch" ? "" : when);
+    const name = kind === "watch" ? when : kind === "timer" ? timerName(entry) : text || t(kind);
+    const time = element("span", { class: "phrase", "data-due": kind === "timer" ? due : null }, kind === "timer" ? when : whenText(entry));
     const act = (word, tool, more = {}) => labelled(t(word), name, () => this.act(tool, { id, ...more }));
     const pause = due === null ? act("resume", "unpause_timer") : act("pause", "pause_timer");
     const acts = kind === "timer" ? [pause, act("moreTime", "increase_timer", { minutes: 1 }), act("cancel", "cancel_timer")] : [act("remove", "cancel_alarm")];
     const row = element("div", { class: "row" }, ...acts);
-    const item = element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, element("span", { class: "name" }, name), time, row);
+    const item = element("li", { class: "plan", "data-scheduled": id, "data-kind": kind }, ...(kind === "timer" ? [element("span", { class: "name" }, name), time] : [element("span", { class: "name" }, name, time)]), row);
     if (kind !== "timer" && kind !== "watch") row.prepend(...this.changes(item, entry, name));
     return item;
   }
@@ -159,6 +159,21 @@ export class Plans {
       element("form", { class: "row", submit }, added, element("button", { type: "submit" }, t("add"))),
     );
   }
+}
+
+// The server calls a timer without a name by its length, in English.
+function timerName({ text, name }) {
+  if (name) return t("timerOf", { name });
+  return language === "en" || !text.endsWith(" timer") ? text : t("timer");
+}
+
+// The time of an alarm, a reminder or a scheduled command; the server has the words for what follows the sun.
+function whenText({ kind, due_s: due, when, time, days }) {
+  if (kind === "watch") return "";
+  if (time === "") return when;
+  const at = clock(`2024-01-01T${time}`);
+  if (days.length > 0) return t("everyDay", { days: days.length === WEEK.length ? t("allDays") : days.map((day) => WEEK[day]).join(", "), time: at });
+  return due === null ? at : `${nearDay(due * 1000)}, ${at}`;
 }
 
 function listItem({ text, is_done: isDone }, act) {

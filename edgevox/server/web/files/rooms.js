@@ -3,7 +3,7 @@
 import { element, labelled, showNote } from "./element.js";
 import { KeyedList } from "./list.js";
 import { Polling } from "./polling.js";
-import { known, t } from "./texts.js";
+import { known, spoken, t } from "./texts.js";
 
 const LOOK_EVERY_MS = 3_000;
 
@@ -43,7 +43,7 @@ export class Rooms {
     const change = ({ target }) => void this.act("patch", id, { is_muted: !target.checked }, () => "");
     const listens = element("input", { type: "checkbox", role: "switch", checked: !isMuted, change, "aria-label": `${t("listens")}: ${name}` });
     const said = ({ is_spoken: isSpoken }) => t(isSpoken ? "spokeThere" : "notHeardThere", { room: name });
-    const test = labelled(t("test.rooms"), name, () => void this.act("post", `${id}/say`, { text: t("check.sample") }, said));
+    const test = labelled(t("test.rooms"), name, () => void this.act("post", `${id}/say`, { text: spoken("check.sample") }, said));
     test.disabled = !isConnected;
     return element(
       "li",

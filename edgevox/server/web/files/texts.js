@@ -2,10 +2,24 @@
 // server, in its own language.
 
 export const language = navigator.language.startsWith("de") ? "de" : "en";
+// With the region of the browser: 18:30 in Britain is 06:30 PM in America.
+export const locale = navigator.language.startsWith(language) ? navigator.language : language;
 const { TEXTS } = await import(`./texts-${language}.js`);
+
+let spokenTexts = TEXTS;
 
 export function t(key, values = {}) {
   return TEXTS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+// What is said to the assistant, and by it, is in its own language; English for one without a catalogue.
+export async function speakIn(code) {
+  const spoken = code === "de" ? "de" : "en";
+  if (spoken !== language) spokenTexts = (await import(`./texts-${spoken}.js`)).TEXTS;
+}
+
+export function spoken(key) {
+  return spokenTexts[key];
 }
 
 // Texts that not every key has: the kind of an entity, the name of an engine.
@@ -20,11 +34,28 @@ export function languageName(code) {
 
 // The time of day of an ISO date.
 export function clock(at) {
-  return new Date(at).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+  return new Date(at).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
 }
 
 export function dayName(day) {
-  return new Date(`${day}T12:00`).toLocaleDateString(language, { weekday: "long", day: "numeric", month: "long" });
+  return new Date(`${day}T12:00`).toLocaleDateString(locale, { weekday: "long", day: "numeric", month: "long" });
+}
+
+// "today", "tomorrow", or the name of the day.
+export function nearDay(ms) {
+  const midnight = (time) => new Date(time).setHours(0, 0, 0, 0);
+  const days = Math.round((midnight(ms) - midnight(Date.now())) / 86_400_000);
+  const words = days < 2 ? new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(days, "day") : new Date(ms).toLocaleDateString(locale, { weekday: "long", day: "numeric", month: "long" });
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+// A number as it is written in the language: "1,5" in German.
+export function number(value, digits) {
+  return value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits ?? 2 });
+}
+
+export function quoted(words) {
+  return t("quoted", { words });
 }
 
 // Fills in the texts of the markup: data-text, data-label (for screen readers) and data-placeholder.

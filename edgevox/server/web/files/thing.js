@@ -3,7 +3,7 @@
 import { colourOf, levelOf, playOf, tapOf } from "./controls.js";
 import { button, element, field } from "./element.js";
 import { iconOf } from "./icons.js";
-import { clock, t } from "./texts.js";
+import { clock, number, t } from "./texts.js";
 
 const NEWS_MS = 2_500; // as long as its animation
 const SETTLE_MS = 250; // a slider that moves sends its last value only
@@ -107,13 +107,13 @@ export class Thing {
     const { min, max, step, value, unit } = level;
     Object.assign(this.range, { min, max, step });
     if (!this.isMoving) this.range.value = value;
-    this.range.setAttribute("aria-valuetext", `${this.range.value}${unit}`);
+    this.range.setAttribute("aria-valuetext", `${number(Number(this.range.value))}${unit}`);
   }
 
   moved() {
     this.isMoving = true;
     const { unit } = levelOf(this.thing);
-    this.phrase.textContent = `${this.range.value}${unit}`;
+    this.phrase.textContent = `${number(Number(this.range.value))}${unit}`;
   }
 
   settled() {
@@ -165,5 +165,5 @@ function percent(value) {
 }
 
 function degrees({ temperature, unit }) {
-  return typeof temperature === "number" ? `${temperature} ${unit ?? "°"}` : "";
+  return typeof temperature === "number" ? `${number(temperature)} ${unit ?? "°"}` : "";
 }

@@ -1,7 +1,7 @@
 // Latency charts: the selected or last turn, and the whole day.
 
 import { byId, showNote } from "./element.js";
-import { t } from "./texts.js";
+import { quoted, t } from "./texts.js";
 import { trend, verdict } from "./trend.js";
 import { waterfall } from "./waterfall.js";
 
@@ -38,7 +38,7 @@ export class Timing {
     const width = Math.floor(this.place.clientWidth);
     if (width === 0) return; // it is not in view
     if (this.record !== null) {
-      this.title.textContent = this.record.heard ? `“${this.record.heard}”` : t("lastTurn");
+      this.title.textContent = this.record.heard ? quoted(this.record.heard) : t("lastTurn");
       this.place.replaceChildren(waterfall(this.record, width));
       showNote(byId("verdict"), verdict(this.record, this.records));
     }

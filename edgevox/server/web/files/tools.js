@@ -40,7 +40,7 @@ export class Tools {
 
 function row(tool) {
   const failed = tool.failed + tool.timed_out;
-  const name = element("th", { scope: "row" }, element("code", {}, tool.name), element("span", { class: "about" }, tool.description));
+  const name = element("th", { scope: "row" }, element("code", {}, tool.name), element("span", { class: "about", lang: "en" }, tool.description));
   const counts = [tool.offered, tool.chosen, tool.refused, failed].map((count) => element("td", {}, count ? `${count}` : "–"));
   return element("tr", { "data-tool": tool.name }, name, ...counts, element("td", {}, tool.chosen ? milliseconds(tool.mean_ms) : "–"));
 }

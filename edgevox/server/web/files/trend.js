@@ -1,7 +1,7 @@
 // Latencies of the day: time to first sound of each turn, and the median of each hour.
 
 import { element, svg } from "./element.js";
-import { t } from "./texts.js";
+import { number, t } from "./texts.js";
 import { firstSoundMs, milliseconds, stageName } from "./waterfall.js";
 
 const HEIGHT = 150;
@@ -46,7 +46,7 @@ function drawing(points, width, words) {
 function level(ms, y, width) {
   return [
     svg("line", { class: "grid", x1: LEFT, x2: width, y1: y, y2: y }),
-    svg("text", { class: "figure", x: LEFT - 8, y }, `${ms / 1000} s`),
+    svg("text", { class: "figure", x: LEFT - 8, y }, `${number(ms / 1000)} s`),
   ];
 }
 

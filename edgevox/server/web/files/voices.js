@@ -37,7 +37,7 @@ export class Voices {
   voice(voice) {
     const { id, engine, size_bytes: bytes, licence, error, is_used: isUsed } = voice;
     const [name, spoken] = nameOf(voice);
-    const facts = [spoken, engine, megabytes(bytes), licence].join(" · ");
+    const facts = [spoken, engine, megabytes(bytes), licence].join("\u00a0· ");
     const about = element("span", { class: "about" }, error || facts);
     const use = isUsed ? element("span", { class: "phrase" }, t("inUse")) : labelled(t("use"), name, () => void this.use(id));
     const acts = isMissing(voice) ? [this.download(voice)] : [labelled(t("test.voice"), name, ({ target }) => void this.hear(id, target)), use];

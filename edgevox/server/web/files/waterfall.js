@@ -1,7 +1,7 @@
 // Latency waterfall of one turn: a bar per stage.
 
 import { element, svg } from "./element.js";
-import { known, t } from "./texts.js";
+import { known, number, t } from "./texts.js";
 
 const ROW = 26;
 const BAR = 12;
@@ -10,7 +10,7 @@ const FIGURE = 74;
 const TICK = 52;
 
 export function milliseconds(ms) {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
+  return ms < 1000 ? `${Math.round(ms)}\u00a0ms` : `${number(ms / 1000, 2)}\u00a0s`;
 }
 
 // Time from the end of speech to the first sound of the reply; null for a turn without sound.
