@@ -106,7 +106,10 @@ class _Bag:
         tags = dict.fromkeys(tag for token in self.words for tag in sorted(token.tags) if tag.startswith("kind:"))
         for tag in tags:
             domain, _, device_class = tag.removeprefix("kind:").partition("/")
-            yield domain, device_class
+            if domain != "sensor":
+                yield domain, device_class
+        if not tags and self.places and self.has("do:on", "do:off"):  # "éteins la cuisine"
+            yield "light", ""
         if _DOOR in tags:
             yield "lock", ""
         if self.has("is:home", "is:not_home"):
