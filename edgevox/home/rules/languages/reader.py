@@ -16,6 +16,7 @@ from typing import Any
 from edgevox.core.types import ToolCall
 from edgevox.home.grammar import tool_call
 from edgevox.home.resolve.fuzzy import edit_distance
+from edgevox.home.rules.languages.bag_of_words import read_words
 from edgevox.home.rules.languages.intents import call_of
 from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
 
@@ -83,7 +84,7 @@ class _Reader:
         return next((reading for other in self._with_known_names(text) if (reading := self._one(other))), None)
 
     def _one(self, text: str) -> Reading | None:
-        match = best_match(text, self.language, self.names)
+        match = best_match(text, self.language, self.names) or read_words(text, self.language, self.names)
         if match is None:
             return None
         if phrase := _TALK.get(match.intent):

@@ -33,7 +33,7 @@ _MAX_CHARS = 200
 _MATCHING = threading.Lock()  # templates are parsed while they are matched
 
 
-_Entry: TypeAlias = tuple[str, str, str, dict[str, Any]]
+Entry: TypeAlias = tuple[str, str, str, dict[str, Any]]
 """A slot, a label for it, the name that the label stands for, and the context that templates ask for."""
 
 
@@ -50,14 +50,15 @@ class Match:
     english: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """The names of a home as lists of slots, in their own spelling and without accents."""
+    """The names of a home as lists of slots, in their own spelling and without accents. Compared by identity."""
 
     exact: Mapping[str, TextSlotList]
     folded: Mapping[str, TextSlotList]
     labels: tuple[str, ...]
     areas: tuple[str, ...] = ()
+    entries: tuple[Entry, ...] = ()
 
 
 def names_of(house: House) -> Names:
@@ -66,10 +67,10 @@ def names_of(house: House) -> Names:
     folded = [(slot, fold(label), name, context) for slot, label, name, context in entries]
     labels = tuple(dict.fromkeys(label for _, label, _, _ in entries))
     areas = tuple(label for slot, label, _, _ in entries if slot == "area")
-    return Names(_lists(entries), _lists(folded), labels, areas)
+    return Names(_lists(entries), _lists(folded), labels, areas, tuple(entries))
 
 
-def _lists(entries: Iterable[_Entry]) -> dict[str, TextSlotList]:
+def _lists(entries: Iterable[Entry]) -> dict[str, TextSlotList]:
     from hassil.intents import TextSlotList
 
     by_slot: dict[str, list[tuple[str, str, dict[str, Any]]]] = {"name": [], "area": [], "floor": []}
@@ -78,7 +79,7 @@ def _lists(entries: Iterable[_Entry]) -> dict[str, TextSlotList]:
     return {slot: TextSlotList.from_tuples(values, allow_template=False, name=slot) for slot, values in by_slot.items()}
 
 
-def _entries(house: House) -> Iterator[_Entry]:
+def _entries(house: House) -> Iterator[Entry]:
     things: Iterable[Entity | Area | Floor] = (*house.entities, *house.areas, *house.floors)
     for thing in things:
         slot = "name"
