@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.app.home_context import HomeContext
+from edgevox.app.runtime import AssistantRuntime
+from edgevox.app.toolbox import Toolbox
+from edgevox.config import load_settings
+from edgevox.core.files import Folders
 from edgevox.home import DemoHome
 from edgevox.home.backends.ducked_players import HomeWithDuckedPlayers
+from edgevox.home.backends.wrapped import home_part
 from edgevox.home.entities import Action, Home
+from edgevox.models import ModelStore
 
 TV, ROOM = "media_player.tv", "Living Room"
 
@@ -83,4 +90,16 @@ async def test_the_volume_comes_back_after_a_crash(demo: DemoHome, home: HomeWit
     home.duck("turn", ROOM, False)
     await again.close()
     await home.close()
+    assert volume(demo) == 40
+
+
+async def test_the_setting_reaches_the_voice_sessions_and_a_stop_restores(folders: Folders, store: ModelStore) -> None:
+    settings = load_settings(folders, flags={"home.duck_players": True}, environ={})
+    runtime = AssistantRuntime(settings, folders, store, ())
+    async with Toolbox(settings, folders) as toolbox:
+        runtime.home_context = HomeContext(settings, runtime.preset, toolbox)
+        demo = home_part(toolbox.home, DemoHome)
+        assert demo is not None
+        runtime.voice_sessions.duck_players("turn", ROOM, True)
+        await until(lambda: volume(demo) == 12)
     assert volume(demo) == 40
