@@ -35,7 +35,9 @@ from edgevox.core.metrics import TurnLog, TurnMetrics, TurnMetricsRecorder
 from edgevox.core.platform import limit_malloc_arenas, trim_heap
 from edgevox.core.turn import LOCAL, CancelFlag, background_task
 from edgevox.home import WORD_STORES
+from edgevox.home.backends.ducked_players import HomeWithDuckedPlayers
 from edgevox.home.backends.local_player import Ducking, HomeWithLocalPlayer
+from edgevox.home.backends.wrapped import PartT, home_part
 from edgevox.home.resolve.name_correction import correct_entity_names
 from edgevox.llm.presets import resolve_preset
 from edgevox.models import ModelStore
@@ -168,6 +170,7 @@ class AssistantRuntime:
             transcriber=self.transcriber,
             voice=self.voice,
             speakers=self.speakers,
+            duck_players=self._duck_players,
             keep=self._saved_settings.save,
         )
 
@@ -279,9 +282,18 @@ class AssistantRuntime:
             ducker = StreamDucker()
             self._running.push_async_callback(ducker.close)
             self._running.enter_context(self.bus.listening(Ducking(ducker.duck)))
-        home = self.home_context.toolbox.home if self.home_context.toolbox else None
-        if isinstance(home, HomeWithLocalPlayer):
+        duck_players = partial(self._duck_players, self, self.settings.home.room or "")
+        self._running.enter_context(self.bus.listening(Ducking(duck_players)))
+        if (home := self._home_part(HomeWithLocalPlayer)) is not None:
             self._running.enter_context(self.bus.listening(Ducking(home.player.duck)))
+
+    def _duck_players(self, reason: object, room: str, is_ducked: bool) -> None:
+        if (home := self._home_part(HomeWithDuckedPlayers)) is not None:
+            home.duck(reason, room, is_ducked)
+
+    def _home_part(self, kind: type[PartT]) -> PartT | None:
+        home = self.home_context.toolbox.home if self.home_context.toolbox else None
+        return home_part(home, kind) if home else None
 
     def alarm_player(self, pipeline: dialogue.Pipeline) -> dialogue.AlarmPlayer | None:
         """Return the player for timers, alarms and reminders; None without tools."""

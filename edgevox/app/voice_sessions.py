@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import assert_never
 
 from edgevox import dialogue
@@ -17,9 +18,10 @@ from edgevox.audio.aec.canceller import EchoCanceller
 from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
-from edgevox.core.events import Bus, Publish
+from edgevox.core.events import Bus, Event, Publish
 from edgevox.dialogue.transcriber import TranscriptTap
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED
+from edgevox.home.backends.local_player import Ducking
 from edgevox.llm.presets import ModelPreset
 from edgevox.server.assistant import ProgramSession, VoiceSession, VoiceSessionFactory
 from edgevox.tools.policy import LOCAL, Caller
@@ -85,6 +87,8 @@ class VoiceSessionManager:
     transcriber: Callable[[], dialogue.Transcriber]
     voice: Callable[[], dialogue.Synthesizer]
     speakers: SpeakerRecognizer
+    duck_players: Callable[[object, str, bool], None] = lambda _reason, _room, _is_ducked: None
+    """Lowers the media players of a room, as long as one reason is left."""
     keep: Callable[[str, float], None] = lambda _name, _value: None
     """Saves a setting that a built-in command has changed in the local room."""
     pipelines: list[dialogue.Pipeline] = field(default_factory=list)
@@ -110,8 +114,14 @@ class VoiceSessionManager:
     @asynccontextmanager
     async def open(self, session: VoiceSession) -> AsyncIterator[dialogue.VoiceLoop]:
         """Open a voice loop for the duration of the block."""
+        ducking = Ducking(partial(self.duck_players, session, session.room), hears_only_commands=True)
+
+        def publish(event: Event) -> None:
+            ducking(event)
+            session.publish(event)
+
         pipeline = self.pipeline(
-            session.publish,
+            publish,
             session.program.conversation if session.program else self.conversation(_conversation_name(session)),
             TranscriptTap(self.transcriber(), session.on_transcript) if "stt" in self.engines else None,
             session.loudspeaker,
@@ -128,11 +138,12 @@ class VoiceSessionManager:
                 session.audio_source,
                 Endpointer(audio),
                 pipeline,
-                session.publish,
+                publish,
                 barge_in=BargeInSelector(session.duplex, audio.vad_aggressiveness, can_pause=False).now,
-                wake_state=dialogue.WakeState(publish=session.publish),
+                wake_state=dialogue.WakeState(publish=publish),
             )
         finally:
+            self.duck_players(session, session.room, False)
             self.pipelines.remove(pipeline)
             await pipeline.close()
 

@@ -116,6 +116,9 @@ class HomeSettings(Section):
     room: Text | None = key(
         None, 'the room of this machine: "turn on the lights" then means the lights in it', example="Kitchen"
     )
+    duck_players: bool = key(
+        False, "lower the media players of the room while somebody speaks with the assistant there"
+    )
     max_things: int = key(
         60, "how many entities the prompt lists at most; of a larger home, the relevant ones", ge=10, le=1000
     )

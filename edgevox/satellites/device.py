@@ -27,6 +27,7 @@ from edgevox.satellites.hub import SatelliteLink, Wake
 from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant, VoiceSession
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.home_player import HomePlayer, PcmSink
 from edgevox.server.websocket.audio import WebSocketAudioSource
 from edgevox.server.websocket.protocol import SessionObserver
 
@@ -44,30 +45,25 @@ class SatelliteLost(Exception):
     """There is no connection to a satellite; another attempt may succeed."""
 
 
-class RemoteDevice(Protocol):
-    """A device of another protocol: gets one passage of PCM at `play_rate_hz`, and what becomes of its audio.
+class RemoteDevice(PcmSink, Protocol):
+    """A device of another protocol: gets passages of PCM, and what becomes of its audio.
 
     `handle_silence` is called when nothing was said after the wake word, `handle_refused` when another satellite
     answers.
     """
 
-    play_rate_hz: int
-
-    async def begin(self) -> None: ...
-    async def send(self, pcm: bytes) -> None: ...
-    async def end(self) -> None: ...
     def handle_event(self, event: Event) -> None: ...
     def handle_silence(self) -> None: ...
     def handle_refused(self) -> None: ...
 
 
 class DeviceLoudspeaker:
-    """Plays on a device: sent a second ahead of playback, and over when the device says so.
+    """Plays on a device or a media player: sent a second ahead of playback, and over when the device says so.
 
     `play` raises DeviceUnavailable.
     """
 
-    def __init__(self, device: RemoteDevice) -> None:
+    def __init__(self, device: PcmSink) -> None:
         self._device = device
         self._is_played = asyncio.Event()
         self._tells_played = False
@@ -154,7 +150,8 @@ class DeviceSession:
         self._device = device
         self._name = name
         self._kind = entry.kind
-        self.loudspeaker = DeviceLoudspeaker(device)
+        self._player = HomePlayer(assistant, entry.player, device) if entry.player else None
+        self.loudspeaker = DeviceLoudspeaker(self._player or device)
         self._observer = SessionObserver(lambda _frame: None, assistant.keep)
         self._source = WebSocketAudioSource(SAMPLE_RATE_HZ, longest_pause_s=factory.longest_pause_s)
         self._session = VoiceSession(
@@ -188,6 +185,8 @@ class DeviceSession:
                     yield loop
             finally:
                 await cancel_tasks(self._contest, running)
+                if self._player is not None:
+                    await self._player.close()
                 # The speaker is gone: release the engine queues.
                 self._queues.on_event(SpeechDropped(reason="gone"))
 

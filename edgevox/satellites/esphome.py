@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
-import socket
-import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -34,14 +31,12 @@ from edgevox.satellites.device import DeviceSession, SatelliteLost
 from edgevox.satellites.store import DeviceEntry
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.wav_stream import WavStream, own_address
 
 _log = logging.getLogger(__name__)
 
 _CONNECT_S = 30.0
 _ANNOUNCED_WITHIN_S = 300.0
-_FETCHED_WITHIN_S = 10.0
-_REQUEST_BYTES = 8_192
-_UNKNOWN_LENGTH = 0xFFFFFFFF - 44
 
 
 @asynccontextmanager
@@ -84,70 +79,6 @@ def features_of(client: APIClient, info: DeviceInfo) -> VoiceAssistantFeature:
     if VoiceAssistantFeature.VOICE_ASSISTANT not in features:
         raise SatelliteLost(f"{info.name} is an ESPHome device, but no voice assistant")
     return features
-
-
-class WavStream:
-    """One passage at a URL of its own, for one device, while it is made."""
-
-    def __init__(self, own_host: str, device_host: str, rate_hz: int) -> None:
-        self._own_host = own_host
-        self._device_host = device_host
-        self._rate_hz = rate_hz
-        self._path = f"/{secrets.token_urlsafe(24)}.wav"
-        self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._server: asyncio.Server | None = None
-        self._fetches: set[asyncio.Task[None]] = set()
-
-    async def open(self) -> str:
-        """Return the URL. Raises OSError."""
-        self._server = await asyncio.start_server(self._serve, self._own_host, 0, limit=_REQUEST_BYTES)
-        host, port = self._server.sockets[0].getsockname()[:2]
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path}"
-
-    def add(self, pcm: bytes) -> None:
-        self._pieces.put_nowait(pcm)
-
-    def end(self) -> None:
-        self._pieces.put_nowait(None)
-
-    async def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        await cancel_tasks(*self._fetches)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._fetches.add(task)
-        try:
-            await self._answer(reader, writer)
-        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the device is gone, or it was no request
-        finally:
-            self._fetches.discard(task)
-            writer.close()
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(_FETCHED_WITHIN_S):
-            request = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)
-        is_known = writer.get_extra_info("peername")[0] == self._device_host and request[1] == self._path.encode()
-        if not is_known:
-            writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-            return
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nConnection: close\r\n\r\n")
-        if request[0] == b"HEAD":
-            return
-        writer.write(_wav_header(self._rate_hz))
-        while (piece := await self._pieces.get()) is not None:
-            writer.write(piece)
-            await writer.drain()
-
-
-def _wav_header(rate_hz: int) -> bytes:
-    """The header of a mono stream of 16 bits whose length is not known yet."""
-    form = struct.pack("<HHIIHH", 1, 1, rate_hz, rate_hz * 2, 2, 16)
-    riff = struct.pack("<4sI4s4sI", b"RIFF", _UNKNOWN_LENGTH + 36, b"WAVE", b"fmt ", len(form))
-    return riff + form + struct.pack("<4sI", b"data", _UNKNOWN_LENGTH)
 
 
 class _UdpAudio(asyncio.DatagramProtocol):
@@ -349,6 +280,4 @@ def _addresses(client: APIClient) -> tuple[str, str]:
     device = client.connected_address
     if device is None:
         raise SatelliteLost("it closed the connection")
-    with socket.socket(socket.AF_INET6 if ":" in device else socket.AF_INET, socket.SOCK_DGRAM) as route:
-        route.connect((device, 1))  # sends nothing
-        return str(route.getsockname()[0]), device
+    return own_address(device), device

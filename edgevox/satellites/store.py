@@ -32,6 +32,8 @@ class DeviceEntry(BaseModel):
     esphome: str = ""
     key: str = Field(default="", repr=False)
     room: str = Field(default="", max_length=100)
+    player: str = Field(default="", pattern=r"^(media_player\.[a-z0-9_]+)?$", max_length=255)
+    """The media player of Home Assistant on which it answers; empty: the satellite itself."""
     scopes: frozenset[str] = frozenset(DEFAULT_SCOPES)
 
     @field_validator("uri")

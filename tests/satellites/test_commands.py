@@ -22,7 +22,9 @@ def devices_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_device_is_added_listed_and_removed(devices_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["satellites", "add", "shelf", "--uri", "tcp://127.0.0.1:1", "--room", "Bedroom"]) == 0
+    place = ["--room", "Bedroom", "--player", "media_player.bedroom"]
+    assert main(["satellites", "add", "shelf", "--uri", "tcp://127.0.0.1:1", *place]) == 0
+    assert 'player = "media_player.bedroom"' in devices_file.read_text()
     assert stat.S_IMODE(devices_file.stat().st_mode) == 0o600
     assert main(["satellites", "list", "--json"]) == 0
     [entry] = json.loads(capsys.readouterr().out)
@@ -30,6 +32,8 @@ def test_a_device_is_added_listed_and_removed(devices_file: Path, capsys: pytest
     assert facts.items() <= entry.items()
     assert main(["satellites", "add", "other", "--esphome", "voice.lan:port"]) == 2
     assert "port is no port" in capsys.readouterr().err
+    assert main(["satellites", "add", "other", "--esphome", "voice.lan", "--player", "light.bedroom"]) == 2
+    assert "no media player" in capsys.readouterr().err
     assert main(["satellites", "test", "shelf"]) != 0
     assert "cannot be reached" in capsys.readouterr().err
     assert main(["satellites", "remove", "shelf"]) == 0

@@ -70,6 +70,29 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
         assert len(server.records) == 1
 
 
+async def test_the_players_of_a_room_are_lowered_from_the_command_to_the_end_of_the_reply(folders: Folders) -> None:
+    rooms = set[str]()
+    changes = list[set[str]]()
+
+    def duck(_reason: object, room: str, is_ducked: bool) -> None:
+        (rooms.add if is_ducked else rooms.discard)(room)
+        if not changes or changes[-1] != rooms:
+            changes.append(set(rooms))
+
+    async with (
+        lobby(folders, ["Yes."], has_tools=False) as server,
+        satellite(server.url, "other", room="Kitchen") as other,
+    ):
+        server.lines.duck_players = duck
+        await other.connected()
+        async with satellite(server.url, "shelf", room="Bedroom") as shelf:
+            await shelf.connected()
+            shelf.command()
+            await until(lambda: [one.outcome for one in server.records] == ["answered"])
+            await until(lambda: not rooms)
+    assert [one for one in changes if one] == [{"Bedroom"}]
+
+
 class PreparingModel(RestingModel):
     """Answers one request at a time, as an engine does; preparing a prompt takes until it is cancelled."""
 

@@ -113,6 +113,12 @@ SATELLITES = Command("satellites", "List the satellites in other rooms; add devi
     argument("--key", metavar="KEY", default="", help="encryption key of the ESPHome device; - asks for it"),
     argument("--room", metavar="NAME", default="", help='the room it is in: "turn on the light" means the light there'),
     argument(
+        "--player",
+        metavar="ID",
+        default="",
+        help="media player of Home Assistant on which it answers, such as media_player.kitchen (default: the device)",
+    ),
+    argument(
         "--scopes",
         metavar="A,B",
         default=",".join(DEFAULT_SCOPES),
@@ -123,8 +129,14 @@ def _add(args: argparse.Namespace, context: Context) -> None:
     key = context.ask("encryption key: ", is_hidden=True) if args.key == "-" else args.key
     scopes = frozenset(scope.strip() for scope in args.scopes.split(",") if scope.strip())
     try:
-        entry = DeviceEntry(uri=args.uri or "", esphome=args.esphome or "", key=key, room=args.room, scopes=scopes)
+        entry = DeviceEntry(
+            uri=args.uri or "", esphome=args.esphome or "", key=key, room=args.room, player=args.player, scopes=scopes
+        )
     except ValidationError as error:
+        if error.errors()[0]["loc"] == ("player",):
+            raise ConfigError(
+                f"{args.player} is no media player of Home Assistant", hint="for example --player media_player.kitchen"
+            ) from None
         raise ConfigError(
             f"{args.uri or args.esphome} is no address of a satellite: {error.errors()[0]['msg']}",
             hint="for example --uri tcp://kitchen.lan:10700 or --esphome kitchen.lan:6053",

@@ -14,6 +14,7 @@ from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.home.backends.demo import HOME_FILE as DEMO_FILE
 from edgevox.home.backends.demo import DemoHome
+from edgevox.home.backends.ducked_players import DUCKED_FILE, HomeWithDuckedPlayers
 from edgevox.home.backends.local_lists import LISTS_FILE, HomeWithLocalLists
 from edgevox.home.backends.local_player import HomeWithLocalPlayer, LocalPlayer
 from edgevox.home.backends.wrapped import CODE_FILE, HomeWithAlarmCode, HomeWithCalendars
@@ -47,6 +48,7 @@ def open_home(settings: Settings, folders: Folders) -> ConnectedHome:
     home = _home(settings, folders)
     calendars = _calendars(settings)
     home = HomeWithCalendars(home, calendars) if calendars else home
+    home = HomeWithDuckedPlayers(home, folders.state / DUCKED_FILE) if settings.home.duck_players else home
     if not settings.media.is_set_up:
         return home
     return HomeWithLocalPlayer(home, LocalPlayer(settings.media), settings.home.room)

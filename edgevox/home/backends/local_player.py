@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from edgevox.config.sections import MediaSettings
-from edgevox.core.events import AttentionChanged, Event, RingEnded, RingStarted, TurnEnded, TurnStarted
+from edgevox.core.events import (
+    AttentionChanged,
+    Event,
+    RingEnded,
+    RingStarted,
+    SpeechDropped,
+    SpeechStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from edgevox.core.words import normalized_words, word_set
 from edgevox.home.backends.mpv import CommandRefused, Mpv
 from edgevox.home.backends.wrapped import WrappedHome
@@ -244,10 +253,14 @@ class HomeWithLocalPlayer(WrappedHome):
 
 
 class Ducking:
-    """A listener on the bus: music is quieter from the wake word to the end of the reply, and while an alarm rings."""
+    """A listener on the bus: music is quieter from the wake word to the end of the reply, and while an alarm rings.
 
-    def __init__(self, duck: Callable[[bool], None]) -> None:
+    With `hears_only_commands` any speech counts: a satellite is silent until its wake word.
+    """
+
+    def __init__(self, duck: Callable[[bool], None], *, hears_only_commands: bool = False) -> None:
         self._duck = duck
+        self._hears_only_commands = hears_only_commands
         self._reasons: set[str] = set()
         # Without a wake word the assistant is always awake.
         self._has_slept = False
@@ -260,10 +273,14 @@ class Ducking:
             case AttentionChanged():
                 self._has_slept = self._has_slept or event.attention == "asleep"
                 self._reasons.discard("awake")
+            case SpeechStarted() if self._hears_only_commands:
+                self._reasons.add("speech")
+            case SpeechDropped():
+                self._reasons.discard("speech")
             case TurnStarted(source="voice" | "timer"):
                 self._reasons.add(event.turn_id)
             case TurnEnded():
-                self._reasons.discard(event.turn_id)
+                self._reasons -= {event.turn_id, "speech"}
             case RingStarted():
                 self._reasons.add(event.ring_id)
             case RingEnded():

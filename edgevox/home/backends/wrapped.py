@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
@@ -24,6 +25,7 @@ from edgevox.home.entities import (
     StateChange,
 )
 
+PartT = TypeVar("PartT")
 CODE_FILE = "alarm.code"
 _PANEL = "alarm_control_panel"
 
@@ -33,6 +35,10 @@ class WrappedHome:
 
     def __init__(self, home: ConnectedHome) -> None:
         self._home = home
+
+    @property
+    def wrapped(self) -> ConnectedHome:
+        return self._home
 
     @property
     def problem(self) -> str:
@@ -78,6 +84,15 @@ class WrappedHome:
     def calendars(self) -> tuple[Calendar, ...]:
         """Raises HomeError."""
         return self._home.calendars()
+
+
+def home_part(home: ConnectedHome, kind: type[PartT]) -> PartT | None:
+    """The home, or one that it wraps, if it is of that kind."""
+    while not isinstance(home, kind):
+        if not isinstance(home, WrappedHome):
+            return None
+        home = home.wrapped
+    return home
 
 
 class HomeWithSatellites(WrappedHome):

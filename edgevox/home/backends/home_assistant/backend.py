@@ -163,6 +163,14 @@ class HomeAssistantHome(ReconnectingHome):
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
 
+    async def play_announcement(self, player_id: str, url: str) -> None:
+        """Have a media player fetch and play a sound; its music goes on afterwards, if it can. Raises HomeError."""
+        data = {"media_content_id": url, "media_content_type": "music", "announce": True}
+        try:
+            await self._connection.call_service("media_player", "play_media", data, player_id)
+        except TimeoutError:
+            raise HomeError(_NO_ANSWER) from None
+
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """Raises HomeError."""
         entity = self._live.entity(weather_id)

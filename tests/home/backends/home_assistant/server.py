@@ -53,6 +53,12 @@ script:
       - service: input_boolean.turn_on
         target:
           entity_id: input_boolean.guest_mode
+media_player:
+  - platform: universal
+    name: Hifi
+    unique_id: hifi
+    children:
+      - media_player.walkman
 light:
   - platform: template
     lights:

@@ -1,0 +1,85 @@
+"""Plays replies on a media player of Home Assistant instead of the satellite's own loudspeaker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from edgevox.home.backends.wrapped import home_part
+from edgevox.home.entities import HomeError
+from edgevox.server.assistant import Assistant
+from edgevox.server.wav_stream import WavStream, own_address
+
+_log = logging.getLogger(__name__)
+
+
+class PcmSink(Protocol):
+    """Gets one passage of PCM at `play_rate_hz`; all raise OSError."""
+
+    play_rate_hz: int
+
+    async def begin(self) -> None: ...
+    async def send(self, pcm: bytes) -> None: ...
+    async def end(self) -> None: ...
+
+
+class HomePlayer:
+    """A media player, by its entity id, which fetches each passage; what it cannot play goes to `otherwise`."""
+
+    def __init__(self, assistant: Assistant, player_id: str, otherwise: PcmSink) -> None:
+        self._assistant = assistant
+        self._player_id = player_id
+        self._otherwise = otherwise
+        self.play_rate_hz = otherwise.play_rate_hz
+        self._stream: WavStream | None = None
+
+    async def begin(self) -> None:
+        """Raises OSError."""
+        await self.close()
+        try:
+            self._stream = await self._open()
+        except (HomeError, OSError) as error:
+            _log.warning("%s plays no reply: %s", self._player_id, error)
+            await self._otherwise.begin()
+
+    async def send(self, pcm: bytes) -> None:
+        """Raises OSError."""
+        if self._stream is None:
+            await self._otherwise.send(pcm)
+        else:
+            self._stream.add(pcm)
+
+    async def end(self) -> None:
+        """Raises OSError."""
+        if self._stream is None:
+            await self._otherwise.end()
+        else:
+            self._stream.end()
+
+    async def close(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            await stream.close()
+
+    async def _open(self) -> WavStream:
+        """Raises HomeError and OSError."""
+        dashboard = self._assistant.dashboard
+        if dashboard is None or dashboard.toolbox is None or dashboard.settings.home.url is None:
+            raise HomeError("there is no Home Assistant")
+        from edgevox.home.backends.home_assistant import HomeAssistantHome  # slow to import
+
+        home = home_part(dashboard.toolbox.home, HomeAssistantHome)
+        if home is None:
+            raise HomeError("there is no Home Assistant")
+        # A media player is where Home Assistant is: in the local network.
+        host = urlsplit(dashboard.settings.home.url).hostname or ""
+        own = await asyncio.to_thread(own_address, host)
+        stream = WavStream(own, None, self.play_rate_hz)
+        try:
+            await home.play_announcement(self._player_id, await stream.open())
+        except BaseException:
+            await stream.close()
+            raise
+        return stream
