@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from edgevox.app.server_requests import AddressedServers, NamedServers
+from edgevox.app.server_requests import AddressedServers, NamedServers, asked_part
 from edgevox.core.hooks import Answer, Calls, Run, ToolOutcome
 from edgevox.tools.mcp.filling import Request
 from edgevox.tools.mcp.servers import McpServers
@@ -39,6 +39,16 @@ async def test_a_sentence_with_a_path_becomes_a_call_whose_result_is_the_answer(
     assert await hook.after_tool(run, call, ToolOutcome('"moved to /b"')) == Answer("Moved to /b.")
     refused = await hook.after_tool(run, call, ToolOutcome('"no such file"', True, "invalid_arguments"))
     assert refused == Answer("Sorry, that did not work: no such file.")
+
+
+def test_an_answer_has_the_part_of_a_result_that_was_asked_for() -> None:
+    info = "size: 20\ncreated: Monday\nmodified: Tuesday\npermissions: 644"
+    tree = json.dumps([{"name": "a.txt", "type": "file"}, {"name": "b", "children": [{"name": "c.txt"}]}])
+
+    assert asked_part(info, "what permissions does /a.txt have") == "permissions: 644"
+    assert asked_part(info, "how big is /a.txt") == "size: 20"
+    assert asked_part(info, "tell me about /a.txt") == info
+    assert asked_part(tree, "show the tree of /") == "a.txt, b with c.txt"
 
 
 async def test_what_is_missing_is_named() -> None:

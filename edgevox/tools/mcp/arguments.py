@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -30,6 +31,32 @@ def correct_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -
     slots = schema.get("properties")
     known = slots if isinstance(slots, Mapping) else {}
     return {name: _corrected(name, value, known.get(name)) for name, value in arguments.items()}
+
+
+_QUOTED_OPTION = re.compile(r"[\"'`‘“]([^\"'`’”\n]{1,80})[\"'`’”]")
+_LISTED = re.compile(
+    r"(?:one of|available|allowed|valid|expected|options|choices|did you mean)\b[^:\n]{0,40}:? (.+)", re.IGNORECASE
+)
+
+
+def corrected_by_error(arguments: Mapping[str, Any], error: str, *, only_reads: bool) -> dict[str, Any] | None:
+    """The arguments with one value replaced by the one that a server's error offers instead; None if it offers none.
+
+    "Unknown vault 'Garden'. Available vaults: garden, work" offers garden. A tool that changes something gets only
+    another spelling of the same words: a similar name is not what the user has said yes to.
+    """
+    listed = [part for found in _LISTED.findall(error) for part in re.split(r"[,|;]| or ", found)]
+    offered = [option.strip(" \"'`‘’“”[](){}.") for option in (*_QUOTED_OPTION.findall(error), *listed)]
+    for name, value in arguments.items():
+        others = [option for option in offered if option and option != value]
+        if not isinstance(value, str) or not value or not others:
+            continue
+        same = [option for option in others if _key(option) == _key(value)]
+        begun = [option for option in others if _key(option).startswith(_key(value)) and " " not in option]
+        near = difflib.get_close_matches(value, others, n=1, cutoff=0.8)
+        if found := (*same, *begun, *near) if only_reads else same:
+            return {**arguments, name: found[0]}
+    return None
 
 
 def asks_for_zone(about: str) -> bool:

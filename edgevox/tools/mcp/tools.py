@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from edgevox.core.errors import ConfigError, EdgevoxError, InvalidArguments, ToolError
 from edgevox.core.words import any_word_query
-from edgevox.tools.mcp.arguments import correct_arguments, is_about_arguments
+from edgevox.tools.mcp.arguments import correct_arguments, corrected_by_error, is_about_arguments
 from edgevox.tools.schema import map_subschemas
 from edgevox.tools.tool import ConfirmLevel, Tool
 
@@ -86,12 +86,20 @@ def as_tool(definition: Definition, name: str, call: Call, *, server_id: str) ->
     """Wrap a definition as a tool. Raises ConfigError for an unusable one."""
 
     async def run(**arguments: object) -> object:
+        given = correct_arguments(definition.input_schema, arguments)
         try:
-            return await call(definition.name, correct_arguments(definition.input_schema, arguments))
+            return await call(definition.name, given)
         except ToolError as error:
-            if type(error) is ToolError and is_about_arguments(error.message):
+            if type(error) is not ToolError or not is_about_arguments(error.message):
+                raise
+            other = corrected_by_error(given, error.message, only_reads=definition.only_reads)
+            if other is None:
                 raise InvalidArguments(error.message) from error
-            raise
+        # One more try, with what the error offers instead.
+        try:
+            return await call(definition.name, other)
+        except ToolError as error:
+            raise InvalidArguments(error.message) from error
 
     description = " ".join(definition.description.split())[:_MAX_DESCRIPTION_CHARS]
     return Tool(

@@ -83,6 +83,33 @@ async def test_an_error_about_arguments_lets_the_model_try_again(error: str, cod
 
 
 @pytest.mark.parametrize(
+    ("hint", "said", "sent"),
+    [
+        (True, "Garden", ["Garden", "garden"]),
+        (True, "gardn", ["gardn", "garden"]),
+        (True, "kitchen", ["kitchen"]),
+        (False, "Garden", ["Garden", "garden"]),
+        (False, "gardn", ["gardn"]),
+    ],
+)
+async def test_a_call_is_tried_once_more_with_what_the_error_offers(hint: bool, said: str, sent: list[str]) -> None:
+    received: list[object] = []
+
+    async def call(_name: str, arguments: Mapping[str, Any]) -> object:
+        received.append(arguments["vault"])
+        if arguments["vault"] != "garden":
+            raise ToolError(f"Unknown vault '{arguments['vault']}'. Available vaults: garden, work")
+        return "basil"
+
+    schema = {"properties": {"vault": {"type": "string"}}}
+    tool = as_tool(Definition(name="do", input_schema=schema, read_only=hint), "do", call, server_id="hub")
+    executor = ToolExecutor(ToolRegistry((tool,)), rule=ConfirmationPolicy(tools={"do": "never"}))
+    result = await executor.dispatch(ToolCall("1", "do", json.dumps({"vault": said})))
+    assert received == sent
+    assert result.is_error == (sent[-1] != "garden")
+
+
+@pytest.mark.parametrize(
     ("name", "prefix", "offered"),
     [
         ("read_file", "", "read_file"),
