@@ -282,10 +282,15 @@ def write_lists(visitor: Chromium, family: Family) -> None:
         place = f'[data-list="{list_id}"]'
         visitor.one(f"{place} .item")
         visitor.does("for (const one of document.querySelectorAll(given[0])) one.click()", f"{place} .item button")
-        visitor.until(lambda place=place: not visitor.browser.find_elements("css selector", f"{place} .item"))
-        for item in items:
-            visitor.one(f"{place} form input").send_keys(item + Keys.ENTER)
-            visitor.until(lambda place=place, item=item: item in visitor.text(f"{place} ul"))
+        until_listed(visitor, place, "")
+        for count in range(len(items)):
+            visitor.one(f"{place} form input").send_keys(items[count] + Keys.ENTER)
+            until_listed(visitor, place, "".join(items[: count + 1]))
+
+
+def until_listed(visitor: Chromium, place: str, texts: str) -> None:
+    listed = "return [...document.querySelectorAll(given[0])].map((one) => one.textContent).join('')"
+    visitor.until(lambda: visitor.does(listed, f"{place} .item label") == texts)
 
 
 def plan(visitor: Chromium, family: Family) -> None:
