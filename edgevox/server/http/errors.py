@@ -50,7 +50,7 @@ _WHAT_TO_DO = {
         "The assistant does not answer under this name yet. On its machine, add the name to the settings file and "
         "start the assistant again: <code>[server] allowed_hosts = [&quot;{host}&quot;]</code>"
     ),
-    "origin_not_allowed": "A link on another site led here. Type the address instead, or open a bookmark of it.",
+    "origin_not_allowed": 'A link on another site led here. The page of the assistant is <a href="/">here</a>.',
 }
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>EdgeVox</title>

@@ -94,7 +94,7 @@ class RequestLimits:
         headers, path, is_http = Headers(scope=scope), scope["path"], scope["type"] == "http"
         limit = self.larger.get(path, self.max_bytes)
         try:
-            self._check_page(headers)
+            self._check_page(headers, is_link=_is_followed_link(scope, headers))
             _check_length(headers, limit)
         except ApiError as error:
             if is_http:
@@ -104,12 +104,19 @@ class RequestLimits:
             return
         await self.app(scope, _limited(receive, limit, self.body_within_s) if is_http else receive, send)
 
-    def _check_page(self, headers: Headers) -> None:
+    def _check_page(self, headers: Headers, *, is_link: bool) -> None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self.rule.allows_host(hosts[0]):
             raise ApiError(403, "host_not_allowed", "host not allowed (server.allowed_hosts)")
-        if not self.rule.allows_origin(headers.get("origin"), headers.get("sec-fetch-site"), hosts[0]):
+        if not is_link and not self.rule.allows_origin(headers.get("origin"), headers.get("sec-fetch-site"), hosts[0]):
             raise ApiError(403, "origin_not_allowed", "origin not allowed (server.allowed_origins)")
+
+
+def _is_followed_link(scope: Scope, headers: Headers) -> bool:
+    """Whether a link on another site is followed to the page, which holds nothing secret and cannot be framed."""
+    fetch = tuple(headers.get(f"sec-fetch-{name}") for name in ("mode", "dest"))
+    asked = (scope["type"], scope.get("method"), scope["path"])
+    return asked == ("http", "GET", "/") and fetch == ("navigate", "document") and "origin" not in headers
 
 
 def _check_length(headers: Headers, limit: int) -> None:

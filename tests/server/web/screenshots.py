@@ -1,7 +1,8 @@
-"""The pictures of the page that the guide shows: python -m tests.server.web.screenshots [FOLDER] [--scripted].
+"""The pictures of the guide: python -m tests.server.web.screenshots [FOLDER] [--scripted | --turns].
 
 Everything in them has happened: real engines, the demo home, and a browser whose microphone hears a file.
-With --scripted a model without weights answers: enough to look at the layout, in a minute.
+With --scripted a model without weights answers: enough to look at the layout, in a minute. With --turns only the
+views with turns are taken, with real engines.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -109,16 +111,16 @@ GERMAN_FAMILY = Family(
 FAMILIES = (ENGLISH_FAMILY, GERMAN_FAMILY)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *, is_whole: bool = True) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for family in FAMILIES:
         with tempfile.TemporaryDirectory() as scratch:
-            visit(family, folder, Path(scratch))
+            visit(family, folder, Path(scratch), is_whole=is_whole)
     compress(folder)
 
 
-def visit(family: Family, folder: Path, scratch: Path) -> None:
-    """Take the pictures of one household, with the real engines."""
+def visit(family: Family, folder: Path, scratch: Path, *, is_whole: bool) -> None:
+    """Take the pictures of one household with the real engines; those of its turns only if not `is_whole`."""
     household = Household(scratch / "household", variables=family.variables)
     try:
         household.start()
@@ -129,10 +131,12 @@ def visit(family: Family, folder: Path, scratch: Path) -> None:
         with (
             visiting(microphone, scratch / "profile", {"LANGUAGE": family.language}) as visitor,
             NullSinks() as sound,
-            program(satellite_environment(scratch, sound), *satellite_words(household)),
+            ExitStack() as devices,
         ):
+            if is_whole:
+                devices.enter_context(program(satellite_environment(scratch, sound), *satellite_words(household)))
             visitor.language(family.language)
-            if family is ENGLISH_FAMILY:
+            if is_whole and family is ENGLISH_FAMILY:
                 first_visit(visitor, household.url, folder)
             visitor.open(f"{household.url}/#token={TOKEN}")
             visitor.until(lambda: is_connected(visitor))
@@ -145,8 +149,8 @@ def visit(family: Family, folder: Path, scratch: Path) -> None:
             household.start()
             visitor.open(household.url)
             visitor.until(lambda: is_connected(visitor))
-            take(visitor, folder, family)
-            if family is ENGLISH_FAMILY:
+            take(visitor, folder, family, is_whole=is_whole)
+            if is_whole and family is ENGLISH_FAMILY:
                 ringing(visitor, folder)
                 draw_icon(visitor, household.url)
     finally:
@@ -226,7 +230,7 @@ def compress(folder: Path) -> None:
         picture.write_bytes(with_palette(picture.read_bytes()))
 
 
-def take(visitor: Chromium, folder: Path, family: Family) -> None:
+def take(visitor: Chromium, folder: Path, family: Family, *, is_whole: bool) -> None:
     visitor.size(*DESKTOP)
     visitor.colours("light")
     for words in family.asked:
@@ -252,9 +256,10 @@ def take(visitor: Chromium, folder: Path, family: Family) -> None:
     visitor.until(lambda: visitor.turns()[-1].get_attribute("data-outcome"))
     visitor.does("document.querySelector('[data-kind=alarm] .row .quiet').click()")
     for size in (DESKTOP, PHONE):
-        for view in VIEWS:
+        for view in VIEWS if is_whole else ("timing",):
             both(visitor, folder, view, size, family.suffix)
-        settings(visitor, folder, size, family.suffix)
+        if is_whole:
+            settings(visitor, folder, size, family.suffix)
 
 
 def settings(visitor: Chromium, folder: Path, size: tuple[int, int], suffix: str = "") -> None:
@@ -282,10 +287,15 @@ def write_lists(visitor: Chromium, family: Family) -> None:
         place = f'[data-list="{list_id}"]'
         visitor.one(f"{place} .item")
         visitor.does("for (const one of document.querySelectorAll(given[0])) one.click()", f"{place} .item button")
-        visitor.until(lambda place=place: not visitor.browser.find_elements("css selector", f"{place} .item"))
-        for item in items:
-            visitor.one(f"{place} form input").send_keys(item + Keys.ENTER)
-            visitor.until(lambda place=place, item=item: item in visitor.text(f"{place} ul"))
+        until_listed(visitor, place, "")
+        for count in range(len(items)):
+            visitor.one(f"{place} form input").send_keys(items[count] + Keys.ENTER)
+            until_listed(visitor, place, "".join(items[: count + 1]))
+
+
+def until_listed(visitor: Chromium, place: str, texts: str) -> None:
+    listed = "return [...document.querySelectorAll(given[0])].map((one) => one.textContent).join('')"
+    visitor.until(lambda: visitor.does(listed, f"{place} .item label") == texts)
 
 
 def plan(visitor: Chromium, family: Family) -> None:
@@ -359,5 +369,9 @@ def with_palette(png: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--scripted"]
-    (main_scripted if "--scripted" in sys.argv else main)(Path(given[0]) if given else FOLDER)
+    given = [word for word in sys.argv[1:] if not word.startswith("--")]
+    target = Path(given[0]) if given else FOLDER
+    if "--scripted" in sys.argv:
+        main_scripted(target)
+    else:
+        main(target, is_whole="--turns" not in sys.argv)

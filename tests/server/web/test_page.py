@@ -505,6 +505,9 @@ def test_the_token_leaves_the_address_is_kept_and_a_wrong_or_missing_one_is_expl
     assert "edgevox open" in visitor.text("#key-why")
     assert visitor.does(TOO_WIDE) == []
     assert not visitor.one("#composer").is_displayed()  # there is one thing to do
+    visitor.open(f"{behind.url}/#token={OWNER}")  # in the same tab: the page stays loaded
+    visitor.until(lambda: visitor.one("#composer").is_displayed())
+    visitor.until_connected()
     visitor.open(f"{behind.url}/v1/home")
     assert "edgevox open" in visitor.text("body")
 

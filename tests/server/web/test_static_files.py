@@ -103,6 +103,13 @@ async def test_another_page_cannot_take_its_parts() -> None:
     assert (await got("/page/main.js", **{"Sec-Fetch-Site": "cross-site"})).status == 403
 
 
+async def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else() -> None:
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert (await got("/", **followed)).status == 200
+    assert (await got("/v1/home", **followed)).status == 403
+    assert (await got("/", **followed | {"Sec-Fetch-Dest": "iframe"})).status == 403
+
+
 async def test_a_browser_that_opens_a_refused_address_gets_a_page_that_says_what_to_do() -> None:
     async with (
         served(talking(model([])), always_token=True) as url,

@@ -7,6 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from edgevox.config import Settings
+from edgevox.config.settings import SttSettings
 from edgevox.core.errors import EngineFailed
 from edgevox.core.events import EngineChanged
 from edgevox.core.files import Folders
@@ -309,6 +311,16 @@ async def test_a_call_chosen_on_a_screen_is_a_silent_turn_of_exactly_that_entity
         assert behind.state("light.desk_lamp") == "on"
         assert "audio_begin" not in client.kinds()
         assert behind.model.requests == []
+
+
+async def test_a_call_chosen_on_a_screen_is_answered_in_the_language_of_the_household(folders: Folders) -> None:
+    german = Settings(stt=SttSettings(language="de"))
+    async with lobby(folders, settings=german) as behind, connected(behind.url) as client:
+        assert next(frame for frame in client.frames if frame["type"] == "hello")["language"] == "de"
+        await client.send("call", name="turn_on", arguments={"entity_ids": ["light.desk_lamp"]})
+        done = await client.until("done", outcome="answered")
+        assert (done["heard"], done["reply"]) == ("Schreibtischlampe · einschalten", "Schreibtischlampe eingeschaltet.")
+        assert behind.state("light.desk_lamp") == "on"
 
 
 async def test_a_call_asks_like_a_spoken_command_but_not_for_what_is_so_already(folders: Folders) -> None:

@@ -28,6 +28,7 @@ export class Connection {
         break;
       case "open":
         this.say(t("connected"));
+        this.form.hidden = true; // the token may have come in the address
         break;
       case "waiting":
         this.countDown(status.seconds);
