@@ -10,9 +10,26 @@ from urllib.parse import urlsplit
 from edgevox.home.backends.wrapped import home_part
 from edgevox.home.entities import HomeError
 from edgevox.server.assistant import Assistant
+from edgevox.server.http.middleware import is_loopback_name
 from edgevox.server.wav_stream import WavStream, own_address
 
 _log = logging.getLogger(__name__)
+
+
+# Reserved for documentation: the way there is the way to everywhere.
+_ELSEWHERE = "192.0.2.1"
+
+
+def address_for_players(home_url: str, server_host: str) -> str:
+    """The address of this machine for media players: as Home Assistant sees it, in the local network.
+
+    With Home Assistant on this machine, it is the one of the server, if that listens for other machines.
+    Raises OSError.
+    """
+    own = own_address(urlsplit(home_url).hostname or "")
+    if not is_loopback_name(own) or is_loopback_name(server_host):
+        return own
+    return own_address(_ELSEWHERE) if server_host in ("0.0.0.0", "::") else server_host  # noqa: S104  (not bound)
 
 
 class PcmSink(Protocol):
@@ -73,9 +90,8 @@ class HomePlayer:
         home = home_part(dashboard.toolbox.home, HomeAssistantHome)
         if home is None:
             raise HomeError("there is no Home Assistant")
-        # A media player is where Home Assistant is: in the local network.
-        host = urlsplit(dashboard.settings.home.url).hostname or ""
-        own = await asyncio.to_thread(own_address, host)
+        url, host = dashboard.settings.home.url, dashboard.settings.server.host
+        own = await asyncio.to_thread(address_for_players, url, host)
         stream = WavStream(own, None, self.play_rate_hz)
         try:
             await home.play_announcement(self._player_id, await stream.open())

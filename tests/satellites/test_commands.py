@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.main import main
+from edgevox.server.home_player import address_for_players
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,17 @@ def test_a_device_is_added_listed_and_removed(devices_file: Path, capsys: pytest
     assert "cannot be reached" in capsys.readouterr().err
     assert main(["satellites", "remove", "shelf"]) == 0
     assert "shelf" not in devices_file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("home_url", "server_host", "expected"),
+    [
+        ("http://127.0.0.1:8123", "127.0.0.1", "127.0.0.1"),
+        ("http://localhost:8123", "192.0.2.20", "192.0.2.20"),  # players cannot fetch from their own 127.0.0.1
+    ],
+)
+def test_a_player_gets_an_address_that_it_can_reach(home_url: str, server_host: str, expected: str) -> None:
+    assert address_for_players(home_url, server_host) == expected
 
 
 def test_the_network_is_asked_only_after_a_yes(
