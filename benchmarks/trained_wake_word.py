@@ -104,7 +104,6 @@ def confirmed(
         "false_accepts": sum(map(wakes, others)),
         "read": len(texts),
         "median_cpu_s": round(float(np.median(took_s)), 2) if took_s else None,
-        "texts": texts,
     }
 
 

@@ -46,7 +46,8 @@ _WORD_VOICED = 4
 # the levels are means of _SMOOTH blocks, which vary less than single ones. Each second with enough speech has the
 # level of its louder blocks; a low quantile of those before the speaker's first loud block is the level of the talk
 # (an earlier utterance of the speaker may be among them). The least level of the speaker is half of the way up from
-# it, and a few dB below the loud blocks: words differ by that much (docs/adr/0025-endpointing.md).
+# it, less where the talk's seconds hardly differ (babble), and a few dB below the loud blocks: words differ by that
+# much (docs/adr/0025-endpointing.md).
 _SMOOTH = 16
 _SECOND = 50
 _LEAST_VOICED_OF_SECOND = 12
@@ -61,6 +62,8 @@ _LAST_LOUD_DB = 4.0
 _LEAST_SECONDS_AFTER = 2
 _LEAST_APART_DB = 4.0
 _UP_FROM_TALK = 0.5
+_EVEN_TALK_DB = 4.0
+_DOWN_PER_DB = 0.05
 _BELOW_LOUD_DB = 4.0
 _LOUD_MEMORY = 300
 _RELEARN = 10
@@ -145,10 +148,10 @@ class Endpointer:
             self._outside.append(judged.is_voice)
             return self._begin() if self._is_onset() else None
         if len(self._speech.blocks) % _RELEARN == 0:
-            talk_db = self._talk.before(self._speech.blocks_since_loud())
-            if talk_db is None:
-                talk_db = self._talk.after(self._speech.blocks_after_loud())
-            self._speech.learn_talk(talk_db)
+            talk = self._talk.before(self._speech.blocks_since_loud())
+            if talk is None:
+                talk = self._talk.after(self._speech.blocks_after_loud())
+            self._speech.learn_talk(talk)
         self._speech.judge(block, judged, smooth_db)
         unheard_ms = _UNHEARD_MS if self._speech.is_in_talk else 0
         if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers + unheard_ms):
@@ -231,6 +234,19 @@ class Endpointer:
 
 
 @dataclass(frozen=True, slots=True)
+class _Talk:
+    """Background talk: its level, and by how much its quietest second is below the median one."""
+
+    level_db: float
+    spread_db: float = _EVEN_TALK_DB
+
+    def below_speaker_db(self, loud_db: float) -> float:
+        """The level above which a block is the speaker's, who is at `loud_db`."""
+        up = _UP_FROM_TALK - _DOWN_PER_DB * max(0.0, _EVEN_TALK_DB - self.spread_db)
+        return self.level_db + up * (loud_db - self.level_db)
+
+
+@dataclass(frozen=True, slots=True)
 class _Heard:
     block: Audio
     is_voice: bool
@@ -262,8 +278,8 @@ class _TalkLevel:
             self._second_db.clear()
         return smooth_db
 
-    def before(self, blocks_ago: int) -> float | None:
-        """The level of the talk that goes on before that block; None if too few seconds held speech."""
+    def before(self, blocks_ago: int) -> _Talk | None:
+        """The talk that goes on before that block; None if too few seconds held speech."""
         earliest, latest = self._fed - _TALK_SECONDS * _SECOND, self._fed - blocks_ago
         spoken_db: list[float] = []
         following = latest
@@ -274,12 +290,15 @@ class _TalkLevel:
                 break
             insort(spoken_db, level_db)
             following = last
-        return spoken_db[int(_QUIET_SECOND * len(spoken_db))] if len(spoken_db) >= _LEAST_SECONDS else None
+        if len(spoken_db) < _LEAST_SECONDS:
+            return None
+        spread_db = spoken_db[len(spoken_db) // 2] - spoken_db[0]
+        return _Talk(spoken_db[int(_QUIET_SECOND * len(spoken_db))], spread_db)
 
-    def after(self, blocks_ago: int) -> float | None:
-        """The level of the talk since that block; None if it is not the same for long enough."""
+    def after(self, blocks_ago: int) -> _Talk | None:
+        """The talk since that block; None if it is not the same for long enough."""
         spoken_db = [level_db for last, level_db in self._seconds if last - _SECOND >= self._fed - blocks_ago]
-        return max(spoken_db) if len(spoken_db) >= _LEAST_SECONDS_AFTER else None
+        return _Talk(max(spoken_db)) if len(spoken_db) >= _LEAST_SECONDS_AFTER else None
 
 
 def _loud_of(levels_db: list[float]) -> float:
@@ -304,15 +323,15 @@ class _Speech:
         self._loudnesses: list[float] = []
         self._least_db = SILENCE_DBFS
         """Blocks below this level are background talk; SILENCE_DBFS without any."""
-        self._talk_db: float | None = None
+        self._talk: _Talk | None = None
         self._smooth_db: deque[float] = deque()
         self._sorted_smooth_db: list[float] = []
         self._least_smooth_db = SILENCE_DBFS
         """The same for the mean levels."""
 
-    def learn_talk(self, talk_db: float | None) -> None:
-        """Take the level of the talk before the speaker's first loud block, if there was any."""
-        self._talk_db = talk_db
+    def learn_talk(self, talk: _Talk | None) -> None:
+        """Take the talk before the speaker's first loud block, if there was any."""
+        self._talk = talk
 
     def judge(self, block: Audio, judged: VadResult, smooth_db: float) -> None:
         """Add the next block; it is voiced only if it is above the background talk."""
@@ -330,9 +349,9 @@ class _Speech:
     def _above_talk_db(self) -> float:
         """The least mean level of the speaker; SILENCE_DBFS where the talk is unknown or as loud."""
         loud_db = _loud_of(self._sorted_smooth_db)
-        if self._talk_db is None or loud_db - self._talk_db < _LEAST_APART_DB:
+        if self._talk is None or loud_db - self._talk.level_db < _LEAST_APART_DB:
             return SILENCE_DBFS
-        return min(self._talk_db + _UP_FROM_TALK * (loud_db - self._talk_db), loud_db - _BELOW_LOUD_DB)
+        return min(self._talk.below_speaker_db(loud_db), loud_db - _BELOW_LOUD_DB)
 
     def _is_above_talk(self, heard: _Heard) -> bool:
         is_loud = heard.level_db >= self._least_db and heard.smooth_db >= self._least_smooth_db
