@@ -13,6 +13,7 @@ from edgevox.core.languages import listed
 from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
 from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, outcome_sentence
+from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
 from edgevox.tools.mcp.filling import Request
 from edgevox.tools.mcp.sentence_parts import held_in
 from edgevox.tools.mcp.servers import McpServers
@@ -50,11 +51,16 @@ class AddressedServers(Hook):
             return None
         if outcome.is_error and outcome.code == "invalid_arguments":
             return Answer(as_sentence(f"Sorry, that did not work: {content_words(outcome.content)}"))
-        return Answer(outcome_sentence(replace(outcome, content=asked_part(outcome.content, run.text))))
+        part = outcome.content if outcome.is_error else asked_part(outcome.content, run.text)
+        if _CODE.fullmatch(code := part.strip('"')):
+            return Answer(code)  # a token is as it is, without a capital letter
+        return Answer(outcome_sentence(replace(outcome, content=part)))
 
 
 class NamedServers(AddressedServers):
     """Reads requests in the words of a tool, where no rule has read them and nothing of the home is named.
+
+    A name of the home that is the value of a parameter by its own word ("the vault garden") is not the home's.
 
     `is_own` tells which questions the assistant answers itself, about sums and times for example.
     """
@@ -71,13 +77,17 @@ class NamedServers(AddressedServers):
         said = set(normalized_words(run.text))
         if self._is_own(run.text):
             return None
-        if any(said >= set(normalized_words(name)) for name in self._home_names() if name):
-            return None
+        named = [words for name in self._home_names() if (words := set(normalized_words(name))) and said >= words]
+        if named:
+            request = self._servers.meant(run.text)
+            if request is None or not all(words <= request.named_words for words in named):
+                return None
         return self._decided(run)
 
 
 # "(use "git add <file>..." to update what will be committed)" is for whoever types.
 _HINT = re.compile(r"\(use \"[^\n]*?\)\n?")
+_CODE = re.compile(r"(?=\S*[a-z])(?=\S*\d)[\w-]{8,}")
 _LINE = re.compile(r"(?P<key>[A-Za-z][\w -]{1,30}): (?P<value>\S.*)")
 # The words of questions for the keys of answers.
 _KEYS = {"big": "size", "large": "size", "long": "size", "when": "modified", "changed": "modified", "old": "created"}
@@ -85,20 +95,30 @@ _KEYS = {"big": "size", "large": "size", "long": "size", "when": "modified", "ch
 
 def asked_part(content: str, question: str) -> str:
     """The part of a result that a question is about: of lines with keys those that it names, of a tree the names."""
-    text = _HINT.sub("", content)
-    try:
-        read = json.loads(text)
-    except ValueError:
-        read = None
-    if isinstance(read, list) and any(isinstance(member, dict) and "children" in member for member in read):
-        return _names_below(read)
+    read = _decoded(content)
+    if isinstance(read, str):
+        read = _decoded(read)  # JSON in the text of a result
+    if isinstance(read, list) and len(read) > 1 and all(isinstance(each, dict) and "name" in each for each in read):
+        return json.dumps(_names_below(read), ensure_ascii=False)
+    if not isinstance(read, str):
+        return content
+    text = _HINT.sub("", read)
     lines = [found for line in text.splitlines() if (found := _LINE.fullmatch(line.strip()))]
-    if len(lines) > 2:
+    if len(lines) > 2 and len({line["key"] for line in lines}) == len(lines):
         said = {*words_of(question), *(stem(_KEYS[word]) for word in normalized_words(question) if word in _KEYS)}
         asked = [line[0] for line in lines if said.intersection(words_of(line["key"]))]
         if asked and len(asked) < len(lines):
-            return "\n".join(asked)
-    return text
+            text = "\n".join(asked)
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _decoded(text: str) -> object:
+    if text[:1] not in ("[", "{", '"'):
+        return text
+    try:
+        return loads(text)  # some servers write Python's quotes
+    except Unreadable:
+        return text
 
 
 def _names_below(tree: list[Any]) -> str:

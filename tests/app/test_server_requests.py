@@ -45,10 +45,11 @@ def test_an_answer_has_the_part_of_a_result_that_was_asked_for() -> None:
     info = "size: 20\ncreated: Monday\nmodified: Tuesday\npermissions: 644"
     tree = json.dumps([{"name": "a.txt", "type": "file"}, {"name": "b", "children": [{"name": "c.txt"}]}])
 
-    assert asked_part(info, "what permissions does /a.txt have") == "permissions: 644"
-    assert asked_part(info, "how big is /a.txt") == "size: 20"
-    assert asked_part(info, "tell me about /a.txt") == info
-    assert asked_part(tree, "show the tree of /") == "a.txt, b with c.txt"
+    assert asked_part(info, "what permissions does /a.txt have") == '"permissions: 644"'
+    assert asked_part(info, "how big is /a.txt") == '"size: 20"'
+    assert asked_part(json.dumps(info), "tell me about /a.txt") == json.dumps(info)
+    assert asked_part(json.dumps("[FILE] a.txt"), "list /") == '"[FILE] a.txt"'
+    assert asked_part(json.dumps(tree), "show the tree of /") == '"a.txt, b with c.txt"'
 
 
 async def test_what_is_missing_is_named() -> None:
@@ -64,3 +65,7 @@ async def test_what_names_a_thing_of_the_home_is_left_to_it() -> None:
     assert await named.on_run_start(said("move the desk lamp")) is None
     assert await named.on_run_start(said("two and two")) is None
     assert isinstance(await named.on_run_start(said("move it")), Calls)
+    vault = cast("McpServers", OneRequest(Request("read_note", {"vault": "garden"}, named=("garden",))))
+    of_vault = NamedServers(vault, lambda: ("Garden", "Desk Lamp"), lambda _text: False)
+    assert isinstance(await of_vault.on_run_start(said("open the note in the vault garden")), Calls)
+    assert await of_vault.on_run_start(said("put the desk lamp in the vault garden")) is None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from edgevox.core.words import STOP_WORDS, singular
+from edgevox.core.words import STOP_WORDS, normalized_words, singular
 from edgevox.tools.mcp.arguments import asks_for_zone
 from edgevox.tools.mcp.sentence_parts import FILE, NUMBER, QUOTED, Held
 from edgevox.tools.mcp.vocabulary import FIRST_SENTENCE, DescribedTool, alike, plain_words, stem, stems, words_of
@@ -20,6 +20,13 @@ class Request:
     tool: str
     arguments: dict[str, Any]
     missing: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    """values beside the word of their parameter, as in "the vault garden" """
+
+    @property
+    def named_words(self) -> frozenset[str]:
+        """The words of those values."""
+        return frozenset(word for value in self.named for word in normalized_words(value))
 
 
 # --- arguments
@@ -120,7 +127,7 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     if held.clocks and held.zones:  # a time somewhere is for a tool that takes both
         words.used.unused += len(own.clocks) + len(own.zones)
     words.used.times = len(held.zones) - len(own.zones) + len(held.clocks) - len(own.clocks)
-    return Request(tool.name, arguments, tuple(missing)), words.used
+    return Request(tool.name, arguments, tuple(missing), tuple(words.named)), words.used
 
 
 def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -144,6 +151,7 @@ class _Filling:
         # "from 2 to 3" is for two numbers in their order, also where neither is required.
         self._has_one_for_each = len(self._numbers) == sum(kind in ("number", "integer") for kind in kinds)
         self.used = Used()
+        self.named: list[str] = []
 
     def _needs_one_place(self) -> bool:
         """Whether one path is all that is required to find something."""
@@ -243,6 +251,7 @@ class _Filling:
             return str(proper[0])
         if found := self._behind(name, parent):
             self.used.named += 1
+            self.named.append(found)
             return found
         self.used.guessed += 1
         if _IS_PATH.search(name):

@@ -87,14 +87,12 @@ def held_in(text: str) -> Held:
     rest = _HALF_DAY.sub(_of_24_hours, rest)
     held.clocks = _CLOCK.findall(rest)
     held.rest = rest.strip(" .?!")
-    for words in _CAPITALS.findall(held.rest):
-        if (zone := zone_of(words)) and zone not in held.zones:
-            held.zones.append(zone)
+    places = {found.start(): zone for found in _CAPITALS.finditer(held.rest) if (zone := zone_of(found[0]))}
     if _IS_ABOUT_TIME.search(held.rest):  # cities that no zone has its name from
         for found in _PLACE.finditer(held.rest):
-            place = None if zone_of(found["name"]) else find_place(found["name"])
-            if place and place.zone not in held.zones:
-                held.zones.append(place.zone)
+            if found.start("name") not in places and (place := find_place(found["name"])):
+                places[found.start("name")] = place.zone
+    held.zones += [zone for _, zone in sorted(places.items()) if zone not in held.zones]
     return held
 
 
