@@ -52,7 +52,8 @@ function caption(record) {
   return [
     sound === null ? "" : t("captionSound", { time: milliseconds(sound) }),
     early > 0 ? t("captionEarly", { time: milliseconds(early) }) : "",
-    t("captionTokens", { written: record.generated_tokens, read: record.prompt_tokens, known: record.cached_tokens }),
+    // A rule answers without the model.
+    record.prompt_tokens > 0 ? t("captionTokens", { written: record.generated_tokens, read: record.prompt_tokens, known: record.cached_tokens }) : "",
   ].join(" ").trim();
 }
 
