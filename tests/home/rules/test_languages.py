@@ -192,6 +192,8 @@ def test_every_language_says_the_same_things() -> None:
     english = all_phrases()["en"]
     for code in LANGUAGES:
         own = all_phrases()[code]
-        assert own.said.keys() == english.said.keys(), code
+        # The words for calls are only for the web page, which is in English and German.
+        spoken = {key for key in own.said if not key.startswith("act_")}
+        assert spoken == english.said.keys(), code
         assert own.commands.keys() == english.commands.keys(), code
         assert all(getattr(own, field.name) for field in dataclasses.fields(own)), code
