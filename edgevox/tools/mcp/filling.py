@@ -397,6 +397,8 @@ class _Filling:
                     return None  # a name with nothing to add to it
                 continue
             is_exchanged = bool(_side_of(name)) and _EXCHANGE.search(self._held.rest) is not None
+            if not is_exchanged and plain_words(name)[:1] in (["old"], ["new"]):
+                return None  # half of an exchange is none
             named = None if is_exchanged else self._behind(name, parent)
             self.used.named += named is not None
             value = named or self.value(name, inner, is_required=True, parent=parent)

@@ -26,7 +26,7 @@ _SAME = (
     "create make new add start put setup ensure build begin",
     "add note record remember store",
     "append add attach insert",
-    "search find look locate seek",
+    "search find look locate seek hunt mention",
     "write save put store create jot overwrite",
     "edit replace change substitute swap exchange modify alter",
     "multiple both several",
