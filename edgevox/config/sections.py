@@ -330,7 +330,7 @@ class WakeSettings(Section):
     )
     follow_up_s: float = key(5.0, "how long it listens after a reply without the wake word", ge=0, le=60)
     requests_only: RequestsOnly = key(
-        "never",
+        "follow_ups",
         "where talk that is no command or question (English) is ignored: never, follow_ups (after a reply), "
         "always (also with the mode off)",
     )

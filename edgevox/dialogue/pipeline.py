@@ -320,8 +320,10 @@ class Pipeline:
         if self._speakers and not self._speakers.may_follow_up(transcript.speaker, before):
             return ANOTHER_PERSON
         # After a question of the assistant every answer counts: "the blue one".
-        is_any_word_enough = self._has_asked or context not in _REQUESTS_ONLY[self._requests_only]
-        return "" if is_any_word_enough or self.is_ringing or is_request(transcript, self._names()) else NO_REQUEST
+        if self._has_asked or self.is_ringing or context not in _REQUESTS_ONLY[self._requests_only]:
+            return ""
+        is_asked = is_request(transcript, self._names(), is_follow_up=context == "follow_up")
+        return "" if is_asked else NO_REQUEST
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
         assert self._transcriber is not None

@@ -60,19 +60,22 @@ _MOST_WORDS_OF_FRAGMENT = 6
 _MOST_WORDS_OF_FOLLOW_UP = 3
 
 
-def is_request(transcript: Transcript, names: tuple[str, ...] = ()) -> bool:
+def is_request(transcript: Transcript, names: tuple[str, ...] = (), *, is_follow_up: bool = True) -> bool:
     """Whether the words can be meant for the assistant: a command, a question or a phrase such as "thank you".
 
-    `names` are those of the home's entities and areas. Other languages than English always can.
+    `names` are those of the home's entities and areas. Only a follow-up may be a fragment that names nothing of a
+    home, such as "three more". Other languages than English always can.
     """
     if transcript.language != ENGLISH:
         return True
     if len(plain_words(transcript.text)) > _MOST_WORDS_OF_REQUEST:
         return False
-    return any(_is_request(part, names) for part in re.split(r"[.!?;]+(?:\s+|$)", transcript.text))
+    return any(
+        _is_request(part, names, is_follow_up=is_follow_up) for part in re.split(r"[.!?;]+(?:\s+|$)", transcript.text)
+    )
 
 
-def _is_request(sentence: str, names: tuple[str, ...]) -> bool:
+def _is_request(sentence: str, names: tuple[str, ...], *, is_follow_up: bool) -> bool:
     said = _words(sentence)
     words = _without_preamble(said)
     if not words:
@@ -85,19 +88,18 @@ def _is_request(sentence: str, names: tuple[str, ...]) -> bool:
     if _is(words[0], "question"):
         # Not "what I did was": "what is", "how many are", "which windows".
         return len(words) > 1 and not _is(words[1], "pronoun")
-    if _is(words[0], "verb", "request_verb", "auxiliary") or _is_number(words[0]):
+    if _is(words[0], "verb", "request_verb", "auxiliary") or (is_follow_up and _is_number(words[0])):
         return True
     if any(_is(" ".join(words[:length]), "request_start") for length in (2, 3, 4)):
         return True
-    is_about_home = _has(words, "thing", "room", "unit", "colour", "comparative", "home_word") or _is_named(
-        words, names
-    )
+    is_about_home = _has(words, "thing", "room", "unit", "comparative", "home_word") or _is_named(words, names)
+    is_about_home = is_about_home or (is_follow_up and _has(words, "colour"))
     if is_about_home and (_has(words, "verb", "particle", "correction") or any(map(_is_number, words))):
         return True
-    if len(said) <= _MOST_WORDS_OF_FOLLOW_UP and _is(said[0], "follow_up_start"):
+    if is_follow_up and len(said) <= _MOST_WORDS_OF_FOLLOW_UP and _is(said[0], "follow_up_start"):
         return True
     is_fragment = len(words) <= _MOST_WORDS_OF_FRAGMENT and not _has(words, "auxiliary")
-    return is_fragment and (is_about_home or _has(words, "correction"))
+    return is_fragment and (is_about_home or (is_follow_up and _has(words, "correction")))
 
 
 def _is_named(words: list[str], names: tuple[str, ...]) -> bool:

@@ -278,3 +278,10 @@ def test_the_names_of_the_home_make_a_fragment_a_request() -> None:
     unnamed, named = ([is_request(Transcript(text, "en", 2.0), known) for text in heard] for known in ((), names))
     assert unnamed == [False, False, False, False]
     assert named == [True, True, True, False]
+
+
+def test_a_fragment_that_names_nothing_of_a_home_is_only_a_follow_up() -> None:
+    fragments = ("Three red bags.", "We also need a small plate.", "and milk")
+    assert all(is_request(Transcript(text, "en", 2.0)) for text in fragments)
+    assert not any(is_request(Transcript(text, "en", 2.0), is_follow_up=False) for text in fragments)
+    assert is_request(Transcript("no, the kitchen", "en", 2.0), is_follow_up=False)
