@@ -151,7 +151,7 @@ class ServerTools:
             return False
         if held.sum and held.sum in _texts(request.arguments):
             return True
-        if used.named > 1 and not used.guessed:  # "the note plants in the vault garden": each by its own name
+        if len(request.named) > 1 and not used.guessed:  # "the note plants in the vault garden": each by its own name
             return True
         file = FILE.search(held.rest)
         if file and file[0] in _texts(request.arguments) and tool.names & {*told}:
