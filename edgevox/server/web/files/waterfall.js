@@ -95,7 +95,7 @@ function gridLines(record, width, height) {
   for (let ms = 0; ms <= record.total_ms; ms += step) {
     const x = scale(ms, record.total_ms, width);
     lines.push(svg("line", { class: "grid", x1: x, x2: x, y1: 0, y2: height - ROW }));
-    lines.push(svg("text", { class: "tick", x, y: height - ROW / 2 }, ms < 1000 ? `${ms}` : `${ms / 1000} s`));
+    lines.push(svg("text", { class: "tick", x, y: height - ROW / 2 }, ms < 1000 ? `${ms}` : `${number(ms / 1000)} s`));
   }
   return lines;
 }
