@@ -1,8 +1,8 @@
 """Makes a faster copy of a model for this processor, with the adapter merged into it, where that pays.
 
-The speed of each weight type is measured once per processor and kept in lock.json; docs/adr/0011 has the
-figures. `python -m edgevox.models.optimise FOLDER` is the child process that measures: it writes a small
-model with random weights in every type and runs it on one thread.
+The speed of each weight type is measured once per processor and kept in lock.json; the figures are in
+docs/adr/0011-requantise-on-first-use.md. `python -m edgevox.models.optimise FOLDER` is the child process that measures:
+it writes a small model with random weights in every type and runs it on one thread.
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ class DecodeOptions:
         yield Window(FULL_WINDOW_S, FULL_WINDOW_S)
 
 
-# Shorter windows are faster, but less accurate and prone to loops, also without timestamps (docs/adr/0003).
+# Shorter windows are faster, but less accurate and prone to loops, also without timestamps
+# (docs/adr/0003-whisper-without-the-padding.md).
 # 128 tokens are about 40 names: all of a flat, and the unusual ones of a large house.
 DEFAULT_DECODE_OPTIONS = DecodeOptions(
     margin_s=1.0, least_s=8.0, tail_s=5.0, least_seen_s=10.0, timestamps=True, name_tokens=128

@@ -2,7 +2,7 @@
 
 A hypothesis gains where it is likelier as a home command than as general English; other speech keeps the
 recogniser's order (docs/adr/0038-rescoring.md). An n-gram is stored by the CRC-32 of its words: six bytes
-each, and about 1 of 25,000 lookups finds one that is not there. `training/rescoring` writes the file.
+each, and about 1 of 25,000 lookups finds one that is not there. `training/stt/ngrams.py` writes the file.
 """
 
 from __future__ import annotations

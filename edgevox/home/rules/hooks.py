@@ -3,19 +3,24 @@
 A hook may answer a request or make its calls without the model, change what the model reads, or change or refuse its
 calls. The first that answers or makes calls ends the reading; its calls pass the later hooks like those of the model.
 
-0. `LanguageReader` (rules/languages/hook.py): requests in German, French, Spanish, Italian, Dutch and Portuguese
-1. `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
-2. `References` (references/hook.py): a sentence that needs earlier turns becomes calls, or gets names for its pronouns
-3. `SpeakerRoom` (rules/speaker_room.py, where the room is known): calls without a place get the room of the speaker
-4. the hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls
-5. `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
-6. `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
-7. `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
-8. `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, names, media, weather and
-   lists, read from the command without its clauses
-9. `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates, and no invented figures; the app adds it
-10. `UnreadLimits` (clauses/unread.py): refuses calls of the model that ignore a word which limits the command
-11. `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+Priority decides; hooks of one priority run in the order of `assistant_hooks`.
+
+- 200 `PlainWording` (clauses/wording.py): plain words for unusual ones, corrections applied, several commands split
+- 200 `AddressedServers` (edgevox/app): requests to MCP servers that hold a path or an address; the app adds it
+- 150 `CopiedWords` (edgevox/llm/hooks_slm): restores the words of the request in the arguments of a call
+- 100 `LanguageReader` (rules/languages/hook.py): requests in six other languages
+- 100 `References` (references/hook.py): sentences that need earlier turns become calls, or get names for pronouns
+- 50 `SpeakerRoom` (rules/speaker_room.py): calls without a place get the room of the speaker, where it is known
+- 0 `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
+- 0 `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
+- 0 `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
+- 0 `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, names, media, weather
+  and lists, read from the command without its clauses
+- -5 `NamedServers` (edgevox/app): requests in the words of a tool of an MCP server; the app adds it
+- -10 `KnowledgeQuestions` (edgevox/tools/builtin/knowledge): sums, units, dates, no invented figures; the app adds it
+- -50 `UnreadLimits` (clauses/unread.py): refuses calls of the model when words that limit the command were not handled
+- -100 `EffectRecorder` (references/effects.py): logs what the turn did, for later references
+- -100 to -150 the other hooks for small models (edgevox/llm/hooks_slm): empty, repeated and copied calls and replies
 """
 
 from __future__ import annotations
@@ -63,16 +68,16 @@ def assistant_hooks(
     """Return the hooks for the tools of `executor`, which act on this home; `alarms.now` is the local time."""
     recent = (effects, executor, home.house, timers, alarms)
     return (
-        LanguageReader(lambda: executor.registry.names, home.house, languages or HomeLanguages()),
-        *default_slm_hooks(executor.registry.only_reads),
         PlainWording(home.house, alarms),
-        TimerRules(timers, alarms, watches),
+        LanguageReader(lambda: executor.registry.names, home.house, languages or HomeLanguages()),
         References(*recent),
+        TimerRules(timers, alarms, watches),
         NothingAsked(),
         CommandClauses(executor, home.house, timers, alarms),
         HomeRules(executor, home, alarms.now),
         UnreadLimits(executor, home.house),
         EffectRecorder(*recent),
+        *default_slm_hooks(executor.registry.only_reads),  # their priorities place them
     )
 
 

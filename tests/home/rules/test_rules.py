@@ -30,12 +30,13 @@ class Talk:
         self.bench = bench
         self.questions: list[str] = []
         self.model = ScriptedModel(lines or [FROM_THE_MODEL] * 9)
+        self.hooks = assistant_hooks(
+            bench.executor, bench.home, bench.timers, bench.alarms, bench.watches, EffectLog(bench.clock)
+        )
         self.agent = LLMAgent(
             "test",
             tools=bench.executor,
-            hooks=assistant_hooks(
-                bench.executor, bench.home, bench.timers, bench.alarms, bench.watches, EffectLog(bench.clock)
-            ),
+            hooks=self.hooks,
             model=self.model,
             parsers=("hermes",),
             offered=tuple(catalogue()),
@@ -56,6 +57,11 @@ class Talk:
 @pytest.fixture
 def talk(bench: Bench) -> Talk:
     return Talk(bench)
+
+
+def test_the_hooks_of_the_home_are_listed_in_the_order_in_which_they_run(talk: Talk) -> None:
+    of_the_home = [hook.priority for hook in talk.hooks if type(hook).__module__.startswith("edgevox.home")]
+    assert of_the_home == sorted(of_the_home, reverse=True)
 
 
 async def test_covers_are_stopped_at_once_and_not_closed(talk: Talk) -> None:

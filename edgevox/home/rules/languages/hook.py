@@ -1,4 +1,4 @@
-"""The hook that reads requests in other languages than English, before all hooks that read English."""
+"""The hook that reads requests in other languages than English, before the rules that read English."""
 
 from __future__ import annotations
 
