@@ -9,6 +9,7 @@ import logging
 import mmap
 import os
 import pickle
+import signal
 import subprocess
 import sys
 from collections import deque
@@ -27,6 +28,11 @@ from edgevox.engines.ipc import LENGTH, LOAD, End, HeartbeatMonitor, ProcessorSh
 _STDERR_TAIL_LINES = 20
 # How many time limits a child may exceed while other programs take the processor: a restart would need even more of it.
 _STARVED_LIMITS = 5
+_RESTARTING = "it is restarting: try again in a moment; `edgevox doctor` checks it"
+_WRONG_PROCESSOR = (
+    "its library was compiled for another processor: install that anew with "
+    "`pip install --force-reinstall --no-cache-dir`, llama-cpp-python for the language model"
+)
 
 
 class _Gone:
@@ -159,7 +165,8 @@ class EngineProcess:
         if isinstance(item, _Gone):
             returncode = await self._process.wait()
             how = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
-            self._fail(f"stopped unexpectedly ({how})")
+            is_illegal = returncode == -signal.SIGILL
+            self._fail(f"stopped unexpectedly ({how})", _WRONG_PROCESSOR if is_illegal else _RESTARTING)
         return item
 
     async def _next_item(self, timeout_s: float) -> Reply | _Gone | _Cancelled | None:
@@ -179,15 +186,12 @@ class EngineProcess:
                 break
         return None
 
-    def _fail(self, what: str) -> NoReturn:
+    def _fail(self, what: str, hint: str = _RESTARTING) -> NoReturn:
         self.broken = True
         self.failure = f"{self._name} {what}"
         if self._stderr_tail:
             self.failure += ": " + self._stderr_tail[-1]
-        raise EngineFailed(
-            f"the {self._name} engine {what}",
-            hint="it is restarting: try again in a moment; `edgevox doctor` checks it",
-        )
+        raise EngineFailed(f"the {self._name} engine {what}", hint=hint)
 
     async def _read_replies(self) -> None:
         with contextlib.suppress(asyncio.IncompleteReadError, OSError):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from edgevox.core.errors import ModelError
 from edgevox.core.turn import CancelFlag
 from edgevox.engines.threads import FreeCoreMonitor
+from edgevox.models.speed import may_repack
 
 _PIECE_BYTES = 512
 
@@ -125,7 +126,7 @@ class LlamaContext:
         """Without `has_own_weights` the weights are memory-mapped: slower, but shared."""
         _start_backend()
         self.context_tokens = context_tokens
-        self._model = _load_model(model_path, may_repack=has_own_weights)
+        self._model = _load_model(model_path, has_own_weights=has_own_weights)
         self._is_model_lent = False
         self._prompt_threads = prompt_threads
         self._shared_threads = threads
@@ -365,9 +366,9 @@ class _Batch:
         llama_cpp.llama_batch_free(self._batch)
 
 
-def _load_model(path: Path, *, may_repack: bool) -> llama_cpp.llama_model_p:
+def _load_model(path: Path, *, has_own_weights: bool) -> llama_cpp.llama_model_p:
     parameters = llama_cpp.llama_model_default_params()
-    parameters.use_extra_bufts = may_repack
+    parameters.use_extra_bufts = has_own_weights and may_repack(llama_cpp)
     model = llama_cpp.llama_model_load_from_file(str(path).encode(), parameters)
     if not model:
         raise ModelError(

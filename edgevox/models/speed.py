@@ -128,9 +128,19 @@ def _mean_logprob(llama: Any, context: Any, tokens: list[int], words: int) -> fl
     return total / (len(tokens) - 1)
 
 
+def may_repack(llama: Any) -> bool:  # noqa: ANN401
+    """Return whether llama.cpp may repack weights: not into AMX tiles, as GCC 12 compiles them to what ends in SIGILL.
+
+    script/llama-build.cmake compiles without AMX; a library that pip has compiled alone may have it.
+    """
+    return b"AMX_INT8 = 1" not in llama.llama_print_system_info()
+
+
 def load(llama: Any, path: Path, *, context_tokens: int, threads: int) -> tuple[Any, Any]:  # noqa: ANN401
     """Return the model and a context. Raises ModelError."""
-    model = llama.llama_model_load_from_file(str(path).encode(), llama.llama_model_default_params())
+    parameters = llama.llama_model_default_params()
+    parameters.use_extra_bufts = may_repack(llama)
+    model = llama.llama_model_load_from_file(str(path).encode(), parameters)
     if model is None:
         raise ModelError(f"llama.cpp cannot load {path}")
     params = llama.llama_context_default_params()

@@ -29,6 +29,8 @@ class Echo:
             match word:
                 case "die":
                     os.kill(os.getpid(), signal.SIGKILL)
+                case "compute":  # with an instruction that this processor does not have
+                    os.kill(os.getpid(), signal.SIGILL)
                 case "work":
                     time.sleep(0.3)
                     yield Busy()

@@ -72,6 +72,13 @@ async def test_a_crash_ends_only_the_current_answer() -> None:
     assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
 
 
+async def test_a_library_for_another_processor_is_named_as_the_cause() -> None:
+    async with echo() as engine:
+        with pytest.raises(EngineFailed, match="signal 4") as caught:
+            await answer(engine, "compute")
+        assert "compiled for another processor" in caught.value.hint
+
+
 async def test_busy_replies_extend_the_time_limit() -> None:
     async with echo(IMPATIENT) as engine:
         assert await answer(engine, "work work work hello") == ["hello"]
