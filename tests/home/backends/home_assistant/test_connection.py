@@ -117,6 +117,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
         "config/auth_provider/homeassistant/create", user_id=made["user"]["id"], username=name, password=password
     )
     home = HomeAssistantHome(server.url, Secret(server.sign_in(name, password)), timeout_s=TIMEOUT_S)
+    logged = server.log()
     await home.start()
     # Of things without an entry of their own only an administrator is told whether they are exposed.
     assert {"light.bed_light", "todo.chores", "lock.basic_lock"} < ids(home) < set(EXPOSED)
@@ -124,6 +125,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     assert await bench.say("turn_on", name="night lamp") == "The bed light is on."
     assert await bench.say("get_state", name="chores") == "The chores list is empty."
     await home.close()
+    assert server.log() == logged
 
 
 async def test_changes_of_the_house_are_known_at_once(home: HomeAssistantHome, bench: Bench, admin: Admin) -> None:
