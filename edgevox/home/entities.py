@@ -256,7 +256,10 @@ class ConnectedHome(Home, Protocol):
         """The place of the home, if the backend knows it; may be read in any thread."""
 
     def room_of(self, origin_id: str) -> str:
-        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing."""
+        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing.
+
+        Without an id it is the area of the only voice satellite that processes a sentence now.
+        """
 
 
 class HomeError(ToolError):

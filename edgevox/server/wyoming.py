@@ -74,13 +74,17 @@ class WyomingService:
         self.max_audio_s = settings.max_audio_s
 
     def room_of(self, context: object) -> str:
-        """The area of the satellite or device that a context names; "" if it is not known."""
+        """The area of the satellite or device that a context names; "" if it is not known.
+
+        Home Assistant (2026.2) names only the conversation, but shows which satellite processes a sentence.
+        """
         dashboard = self.assistant.dashboard
         if dashboard is None or dashboard.toolbox is None or not isinstance(context, dict):
             return ""
-        named = (context.get(key) for key in ("satellite_id", "device_id"))
-        rooms = (dashboard.toolbox.home.room_of(one) for one in named if isinstance(one, str))
-        return next(filter(None, rooms), "")
+        named = [one for key in ("satellite_id", "device_id") if isinstance(one := context.get(key), str)]
+        if not named and "conversation_id" in context:
+            named = [""]
+        return next(filter(None, map(dashboard.toolbox.home.room_of, named)), "")
 
     @cached_property
     def info(self) -> Info:

@@ -19,7 +19,7 @@ from edgevox.home.backends.home_assistant.connection import (
     WrongToken,
     host_of,
 )
-from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
+from edgevox.home.backends.home_assistant.registries import follow_registries, read_is_admin, read_registries
 from edgevox.home.backends.home_assistant.service_calls import (
     execute_action,
     gather_all,
@@ -136,7 +136,7 @@ class HomeAssistantHome(ReconnectingHome):
         return self._live.house()
 
     def room_of(self, origin_id: str) -> str:
-        area = self._live.house().area(self._live.area_of(origin_id))
+        area = self._live.house().area(self._live.area_of(origin_id or self._live.processing_satellite()))
         return area.name if area else ""
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
@@ -246,8 +246,9 @@ class HomeAssistantHome(ReconnectingHome):
         changed = asyncio.Event()
         await _bundle_messages(connection)
         await self._wait_for_start(connection)
-        await follow_registries(connection, changed.set)
-        self._live.register(await read_registries(connection))
+        is_admin = await read_is_admin(connection)
+        await follow_registries(connection, changed.set, is_admin=is_admin)
+        self._live.register(await read_registries(connection, is_admin=is_admin))
         await self._follow_states(connection)
         try:
             async with asyncio.timeout(_FIRST_PROGRAMS_S):
@@ -260,7 +261,7 @@ class HomeAssistantHome(ReconnectingHome):
         _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
         async with asyncio.TaskGroup() as both:
             reading = [
-                both.create_task(self._read_again(connection, changed)),
+                both.create_task(self._read_again(connection, changed, is_admin)),
                 both.create_task(self._read_programs(connection)),
             ]
             await connection.lost()
@@ -295,13 +296,13 @@ class HomeAssistantHome(ReconnectingHome):
         async with asyncio.timeout(self._timeout_s):
             await known.wait()
 
-    async def _read_again(self, connection: Connection, changed: asyncio.Event) -> None:
+    async def _read_again(self, connection: Connection, changed: asyncio.Event, is_admin: bool) -> None:
         while True:
             await changed.wait()
             await asyncio.sleep(_SETTLES_IN_S)
             changed.clear()
             try:
-                self._live.register(await read_registries(connection))
+                self._live.register(await read_registries(connection, is_admin=is_admin))
             except (HomeError, TimeoutError, *MALFORMED_ANSWER):
                 changed.set()
                 await asyncio.sleep(self._timeout_s)
