@@ -34,6 +34,8 @@ auth:
 config:
 logger:
   default: error
+recorder:
+history:
 """
 _DEMO_THINGS = """
 demo:
@@ -41,6 +43,8 @@ kitchen_sink:
 input_boolean:
   guest_mode:
     name: Guest Mode
+  winter_mode:
+    name: Winter Mode
 scene:
   - name: Movie Night
     entities:
