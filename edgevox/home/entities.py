@@ -261,6 +261,9 @@ class ConnectedHome(Home, Protocol):
         Without an id it is the area of the only voice satellite that processes a sentence now.
         """
 
+    async def announce_problem(self) -> str:
+        """Why `announce` would be heard nowhere, as a sentence; "" if it would be heard. Raises nothing."""
+
 
 class HomeError(ToolError):
     """A request that the home did not fulfil; the message is a sentence for the user."""

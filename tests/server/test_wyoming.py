@@ -24,15 +24,19 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.events import RingStarted
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest
 from edgevox.core.types import Transcript as Heard
-from edgevox.home import DemoHome, Entity
+from edgevox.home import Alarms, DemoHome, Entity, Timers
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
+from edgevox.home.alarms.watches import Watches
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.wyoming import WyomingService, may_connect, wyoming_listener
 from edgevox.server.wyoming_announcement import announced_addresses, service_info
+from edgevox.server.wyoming_conversations import WyomingRings
 from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry, tool
@@ -271,6 +275,20 @@ async def test_a_sentence_from_a_satellite_means_its_room(folders: Folders, monk
 
 def _areas_changed(before: Iterable[Entity], after: Iterable[Entity]) -> set[str | None]:
     return {now.area for was, now in zip(before, after, strict=True) if now != was}
+
+
+async def test_where_this_machine_rings_only_what_was_set_over_wyoming_is_announced() -> None:
+    home, timers = DemoHome(), Timers(lambda: 0.0)
+    rings = WyomingRings(home, ScheduledCommands(timers, Alarms(lambda: 0.0), Watches(lambda: 0.0)), rings_here=True)
+    set_here = timers.start(60)
+    before = await rings.ids()
+    set_there = timers.start(60)
+    assert await rings.note_new(before) == ""
+    for timer in (set_here, set_there):
+        rings.on_event(RingStarted(ring_id=timer.id, kind="timer", text=timer.id))
+    for _ in range(5):  # the announcement is a task
+        await asyncio.sleep(0)
+    assert home.announcements == [set_there.id]
 
 
 def _vault(*lines: str) -> tuple[Assistant, list[str]]:

@@ -48,6 +48,9 @@ _SATELLITE_ANNOUNCES = 1
 _PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
 
 
+_NOTHING_ANNOUNCES = "Your Home Assistant has nothing that I could announce it with."
+
+
 async def announce(connection: Connection, live: LiveStates, message: str) -> None:
     """Announce through satellites, loudspeakers or a notification, whichever exists first. Raises HomeError."""
     if satellites := _satellites(live):
@@ -65,8 +68,16 @@ async def announce(connection: Connection, live: LiveStates, message: str) -> No
             raise
         # Since 2024.5 what notifies may be entities, of the phone app for example.
         if not (receivers := live.all_ids("notify")):
-            raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
+            raise HomeError(_NOTHING_ANNOUNCES) from None
         await connection.call_service("notify", "send_message", {"message": message}, list(receivers))
+
+
+async def announces(connection: Connection, live: LiveStates) -> bool:
+    """Whether there is something that `announce` would use. Raises like `Connection.command`."""
+    if _satellites(live) or (_speakers(live) and live.all_ids("tts")) or live.all_ids("notify"):
+        return True
+    services = await connection.command("get_services")
+    return isinstance(services, dict) and "notify" in (services.get("notify") or ())
 
 
 def _satellites(live: LiveStates) -> list[str]:
@@ -162,6 +173,14 @@ class HomeAssistantHome(ReconnectingHome):
             await announce(self._connection, self._live, message)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
+
+    async def announce_problem(self) -> str:
+        try:
+            return "" if await announces(self._connection, self._live) else _NOTHING_ANNOUNCES
+        except HomeError as error:
+            return error.message
+        except TimeoutError:
+            return _NO_ANSWER
 
     async def play_announcement(self, player_id: str, url: str) -> None:
         """Have a media player fetch and play a sound; its music goes on afterwards, if it can. Raises HomeError."""
