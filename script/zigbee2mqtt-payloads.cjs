@@ -1,5 +1,5 @@
 // The discovery messages that Zigbee2MQTT makes for every device that it knows, one JSON line each:
-//   node script/zigbee2mqtt-payloads.cjs FOLDER_WITH_NODE_MODULES > payloads.jsonl
+//   node script/zigbee2mqtt-payloads.cjs FOLDER_WITH_NODE_MODULES FILE
 "use strict";
 const fs = require("node:fs");
 const os = require("node:os");
@@ -17,9 +17,10 @@ const HomeAssistant = require(path.join(modules, "zigbee2mqtt/dist/extension/hom
 const origin = require(path.join(modules, "zigbee2mqtt/package.json"));
 
 async function main() {
+    const lines = [];
     const mqtt = {
         publish: async (topic, payload) =>
-            process.stdout.write(`${JSON.stringify({topic: `homeassistant/${topic}`, payload: JSON.parse(payload)})}\n`),
+            lines.push(JSON.stringify({topic: `homeassistant/${topic}`, payload: JSON.parse(payload)})),
     };
     const unused = {};
     const extension = new HomeAssistant(unused, mqtt, unused, unused, unused, unused, unused, unused);
@@ -51,7 +52,8 @@ async function main() {
             console.error(`${raw.model}: ${error.message}`);
         }
     }
-    console.error(`${devices.length - failed} of ${devices.length} devices`);
+    fs.writeFileSync(process.argv[3], `${lines.join("\n")}\n`);
+    console.log(`${devices.length - failed} of ${devices.length} devices`);
 }
 
 main();
