@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -41,6 +42,7 @@ from tests.home.backends.home_assistant.server import HASS, Server
 SENTENCES = Path(__file__).parent / "house" / "sentences.jsonl"
 BAR = 0.95
 SETTLES_WITHIN_S = 2.0
+RECORDED_WITHIN_S = 6.0
 Facts = dict[str, Any]
 
 
@@ -51,6 +53,8 @@ class Row:
     said: str
     source: str
     """the corpus and the number of a stranger's sentence"""
+    earlier: Mapping[str, Facts]
+    """what was so for a moment, for questions about the past"""
     before: Mapping[str, Facts]
     outcomes: tuple[Mapping[str, Facts], ...]
     reply: tuple[str, ...]
@@ -86,8 +90,8 @@ def read_rows(slurp: Path | None, clinc: Path | None) -> list[Row]:
         said = words.get(source) if source else row["say"]
         if said:
             outcomes = (row["want"], *row.get("or", ()))
-            before, reply = row.get("before", {}), tuple(row.get("reply", ()))
-            rows.append(Row(said, source, before, outcomes, reply, row.get("held_out", False)))
+            earlier, before, reply = row.get("earlier", {}), row.get("before", {}), tuple(row.get("reply", ()))
+            rows.append(Row(said, source, earlier, before, outcomes, reply, row.get("held_out", False)))
     return rows
 
 
@@ -245,13 +249,18 @@ def _number(value: object) -> object:
 
 
 def has_answer(reply: str, wanted: tuple[str, ...]) -> bool:
-    """Whether the reply has one of each of the "one|other"."""
-    said = reply.casefold()
+    """Whether the reply has one of each of the "one|other"; " no " is a word, "no" a part of one, too."""
+    without_marks = re.sub(r"[.,;:!?]+(?!\d)", " ", reply.casefold())
+    said = f" {' '.join(without_marks.split())} "
     return all(any(word in said for word in choice.casefold().split("|")) for choice in wanted)
 
 
 def judge(row: Row, server: Server, program: Program, house: House) -> Result:
+    if row.earlier:
+        server.post("/api/services/simulated/reset", {"facts": row.earlier})
     server.post("/api/services/simulated/reset", {"facts": row.before})
+    if row.earlier:
+        time.sleep(RECORDED_WITHIN_S)
     before = observed(server, house)
     result = Result(row.said, row.source, row.is_held_out)
     began_s = time.monotonic()

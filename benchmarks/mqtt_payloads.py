@@ -1,6 +1,7 @@
 """Published MQTT discovery messages, listed and used: `python -m benchmarks.mqtt_payloads FOLDER`.
 
-Reads from FOLDER what others have published, none of which is kept here:
+Reads from FOLDER what others have published, none of which is kept here. `script/discovery-payloads` gets the first and
+the last kind into build/discovery-payloads; the others are files of the named repositories:
 
 - `*.jsonl`: a line for each message, {"topic": "homeassistant/light/x/config", "payload": {…}}, such as a bridge sends
 - `*.test.ts`: Zigbee2MQTT's own tests (the objects after `payload =`)

@@ -361,7 +361,9 @@ class _Calendar(_Simulated):
 class _Weather(_Simulated):
     async def async_forecast_daily(self) -> list[dict[str, Any]]:
         now = importlib.import_module("homeassistant.util.dt").now()
-        conditions = ("cloudy", "rainy", "sunny", "sunny", "cloudy", "rainy", "sunny")
+        # Tomorrow is rainy, and so is every weekend.
+        conditions = ["cloudy", "rainy", "sunny", "sunny", "cloudy", "rainy", "sunny"]
+        conditions = ["rainy" if (now.weekday() + day) % 7 > 4 else one for day, one in enumerate(conditions)]
         return [
             {
                 "datetime": (now + dt.timedelta(days=day)).isoformat(),

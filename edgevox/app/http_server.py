@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,10 +10,8 @@ from functools import partial
 from rich.console import Console
 
 from edgevox.app.runtime import AssistantRuntime
-from edgevox.config import ServerSettings
 from edgevox.core import events
-from edgevox.core.turn import background_task, cancel_tasks
-from edgevox.home.entities import Home, HomeError
+from edgevox.core.turn import background_task
 from edgevox.satellites.connector import SatelliteConnector
 from edgevox.satellites.store import DeviceFile
 from edgevox.server.app import create_app
@@ -35,42 +32,14 @@ async def run_server_only(runtime: AssistantRuntime, console: Console) -> AsyncI
     """
     pipeline = runtime.pipeline(conversation=runtime.conversation())
     async with AsyncExitStack() as running:
-        url = await running.enter_async_context(run_http_server(runtime, console))
+        url = await running.enter_async_context(run_http_server(runtime, console, rings_here=False))
         if runtime.home_context.toolbox is not None:
             # Evaluates the long system prompt and stores it on disk before the first request.
             pipeline.start_idle_work()
         if alarm_player := runtime.alarm_player(pipeline):
             running.enter_context(runtime.bus.listening(partial(_report_alarm, console)))
-            toolbox = runtime.home_context.toolbox
-            if toolbox is not None and runtime.settings.server.wyoming:
-                announcer = RingAnnouncer(toolbox.home)
-                running.push_async_callback(announcer.close)
-                running.enter_context(runtime.bus.listening(announcer.on_event))
             await running.enter_async_context(alarm_player.running(runtime.satellites.is_spoken_to))
         yield url
-
-
-class RingAnnouncer:
-    """Announces what rings through the home: a server has no loudspeaker, and its Wyoming satellites cannot ring."""
-
-    def __init__(self, home: Home) -> None:
-        self._home = home
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.RingStarted):
-            task = asyncio.create_task(self._announce(event.text))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def close(self) -> None:
-        await cancel_tasks(*self._tasks)
-
-    async def _announce(self, text: str) -> None:
-        try:
-            await self._home.announce(text)
-        except HomeError as error:
-            log.warning("what rings cannot be announced: %s", error.message)
 
 
 def _report_alarm(console: Console, event: events.Event) -> None:
@@ -94,11 +63,12 @@ def _report_alarm(console: Console, event: events.Event) -> None:
 
 @asynccontextmanager
 async def run_http_server(
-    runtime: AssistantRuntime, console: Console, reload: Callable[[], None] | None = None
+    runtime: AssistantRuntime, console: Console, reload: Callable[[], None] | None = None, *, rings_here: bool = True
 ) -> AsyncIterator[str]:
     """Serve a started runtime during the block and yield the URL. Raises ConfigError.
 
-    `reload` makes the assistant reload the settings file.
+    `reload` makes the assistant reload the settings file. `rings_here` says that this machine has a loudspeaker on
+    which timers ring.
     """
     settings = runtime.settings.server
     tokens = Tokens.open(runtime.folders)
@@ -108,7 +78,7 @@ async def run_http_server(
     with runtime.bus.listening(queues.on_event):
         async with (
             http_listener(app, settings.host, settings.port, certificate_of(settings)) as url,
-            _run_wyoming_server(settings, assistant, queues, console),
+            _run_wyoming_server(runtime, assistant, queues, console, rings_here=rings_here),
             _connect_satellites(runtime, assistant, queues),
         ):
             console.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
@@ -135,9 +105,10 @@ async def _connect_satellites(
 
 @asynccontextmanager
 async def _run_wyoming_server(
-    settings: ServerSettings, assistant: Assistant, queues: EngineQueues, console: Console
+    runtime: AssistantRuntime, assistant: Assistant, queues: EngineQueues, console: Console, *, rings_here: bool
 ) -> AsyncIterator[None]:
     """Serve STT, TTS and tools to Home Assistant, if enabled. Raises ConfigError."""
+    settings = runtime.settings.server
     if not settings.wyoming:
         yield
         return
@@ -145,9 +116,12 @@ async def _run_wyoming_server(
     from edgevox.server.wyoming import WyomingService, wyoming_listener
     from edgevox.server.wyoming_announcement import announced
 
-    offer = WyomingService(assistant, queues, settings)
+    offer = WyomingService(assistant, queues, settings, rings_here=rings_here)
     peers, host = settings.wyoming_peers, settings.wyoming_host
     async with AsyncExitStack() as running:
+        if offer.rings is not None:
+            running.push_async_callback(offer.rings.close)
+            running.enter_context(runtime.bus.listening(offer.rings.on_event))
         address = await running.enter_async_context(wyoming_listener(offer, host, settings.wyoming_port, peers))
         if settings.wyoming_announce:
             await running.enter_async_context(announced("EdgeVox", host, int(address.rpartition(":")[2])))

@@ -256,7 +256,13 @@ class ConnectedHome(Home, Protocol):
         """The place of the home, if the backend knows it; may be read in any thread."""
 
     def room_of(self, origin_id: str) -> str:
-        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing."""
+        """The name of the area of a device or an entity, exposed or not; "" if it is not known. Raises nothing.
+
+        Without an id it is the area of the only voice satellite that processes a sentence now.
+        """
+
+    async def announce_problem(self) -> str:
+        """Why `announce` would be heard nowhere, as a sentence; "" if it would be heard. Raises nothing."""
 
 
 class HomeError(ToolError):

@@ -54,7 +54,7 @@ from edgevox.server.assistant import Assistant
 from edgevox.server.chat.service import ChatService
 from edgevox.server.engine_queues import EngineQueues, joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.errors import ApiError, as_api_error, invalid
-from edgevox.server.wyoming_conversations import WyomingConversations
+from edgevox.server.wyoming_conversations import WyomingConversations, WyomingRings
 from edgevox.tools.policy import Caller
 from edgevox.tts.sentences import SentenceSplitter
 
@@ -63,24 +63,35 @@ _US = Attribution("The EdgeVox developers", "")
 
 
 class WyomingService:
-    """The offered services. Wyoming has no tokens: all clients are one caller."""
+    """The offered services. Wyoming has no tokens: all clients are one caller.
 
-    def __init__(self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings) -> None:
+    `rings_here` says that this machine has a loudspeaker on which timers ring.
+    """
+
+    def __init__(
+        self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings, *, rings_here: bool = False
+    ) -> None:
         self.assistant = assistant
         self.queues = queues
         self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
         chat = ChatService(assistant, queues.model, deny_confirmation)
-        self.conversations = WyomingConversations(chat, self.caller, assistant.voice_language)
+        tools = assistant.dashboard.toolbox if assistant.dashboard else None
+        self.rings = WyomingRings(tools.home, tools.scheduled, rings_here=rings_here) if tools else None
+        self.conversations = WyomingConversations(chat, self.caller, assistant.voice_language, self.rings)
         self.max_audio_s = settings.max_audio_s
 
     def room_of(self, context: object) -> str:
-        """The area of the satellite or device that a context names; "" if it is not known."""
+        """The area of the satellite or device that a context names; "" if it is not known.
+
+        Home Assistant (2026.2) names only the conversation, but shows which satellite processes a sentence.
+        """
         dashboard = self.assistant.dashboard
         if dashboard is None or dashboard.toolbox is None or not isinstance(context, dict):
             return ""
-        named = (context.get(key) for key in ("satellite_id", "device_id"))
-        rooms = (dashboard.toolbox.home.room_of(one) for one in named if isinstance(one, str))
-        return next(filter(None, rooms), "")
+        named = [one for key in ("satellite_id", "device_id") if isinstance(one := context.get(key), str)]
+        if not named and "conversation_id" in context:
+            named = [""]
+        return next(filter(None, map(dashboard.toolbox.home.room_of, named)), "")
 
     @cached_property
     def info(self) -> Info:

@@ -1,4 +1,4 @@
-"""Conversations over Wyoming: earlier turns, the room of the satellite, and a yes as the answer to a question.
+"""Conversations over Wyoming: earlier turns, the room of the satellite, a yes as an answer, and what rings later.
 
 Home Assistant opens a connection for every sentence and names the conversation and the device in its context. A turn
 that needs a yes ends its request with the question and waits; the next sentence of the conversation answers it.
@@ -7,6 +7,7 @@ that needs a yes ends its request with the question and waits; the next sentence
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -16,8 +17,11 @@ from cachetools import LRUCache
 
 from edgevox.agents.tool_loop import Agreement
 from edgevox.core.errors import EdgevoxError
+from edgevox.core.events import Event, RingStarted
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import API_CONVERSATION, Message
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
+from edgevox.home.entities import ConnectedHome, HomeError
 from edgevox.server.chat.input import ChatInput, ReplyText
 from edgevox.server.chat.service import ChatService, ConversationOrigin
 from edgevox.server.http.errors import ApiError
@@ -29,6 +33,7 @@ _MAX_ID_CHARS = 100
 _MAX_MESSAGES = 12
 _FORGET_AFTER_S = 300.0
 _ANSWER_WITHIN_S = 30.0
+_log = logging.getLogger(__name__)
 _NO_ANSWER = "no answer came in time"
 _NO_SCOPE = 'a yes counts here once server.wyoming_scopes has "confirm"'
 
@@ -43,16 +48,65 @@ class _End:
     error: ApiError | EdgevoxError | None = None
 
 
+class WyomingRings:
+    """Timers, alarms and reminders over Wyoming: its satellites cannot ring, so the home announces them.
+
+    Where `rings_here`, this machine rings, and only what was set over Wyoming is announced too.
+    """
+
+    def __init__(self, home: ConnectedHome, scheduled: ScheduledCommands, *, rings_here: bool) -> None:
+        self._home = home
+        self._scheduled = scheduled
+        self._rings_here = rings_here
+        self._set_over_wyoming: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def ids(self) -> frozenset[str]:
+        """The ids of all that is set."""
+        return frozenset(entry.id for entry in await asyncio.to_thread(self._scheduled.entries))
+
+    async def note_new(self, before: frozenset[str]) -> str:
+        """Note what was set since `before`; returns the sentence to say if it could not be heard, or only here."""
+        if not (new := await self.ids() - before):
+            return ""
+        self._set_over_wyoming |= new
+        problem = await self._home.announce_problem()
+        return problem and ("It will ring only where I run." if self._rings_here else f"But it cannot ring: {problem}")
+
+    def on_event(self, event: Event) -> None:
+        """Announce what rings."""
+        if isinstance(event, RingStarted) and (not self._rings_here or event.ring_id in self._set_over_wyoming):
+            task = asyncio.create_task(self._announce(event.text))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        await cancel_tasks(*self._tasks)
+
+    async def _announce(self, text: str) -> None:
+        try:
+            await self._home.announce(text)
+        except HomeError as error:
+            _log.warning("what rings cannot be announced: %s", error.message)
+
+
 class WyomingConversation:
     """The recent turns of one satellite or chat, and the turn that waits for a yes."""
 
     def __init__(
-        self, client: str, chat: ChatService, caller: Caller, language: str, clock: Callable[[], float]
+        self,
+        client: str,
+        chat: ChatService,
+        caller: Caller,
+        language: str,
+        rings: WyomingRings | None,
+        clock: Callable[[], float],
     ) -> None:
         self._client = client
         self._language = language
         self._chat = chat
         self._caller = caller
+        self._rings = rings
         self._clock = clock
         self._messages: list[Message] = []
         self._last_s = clock()
@@ -119,11 +173,15 @@ class WyomingConversation:
         reply = ""
         error: ApiError | EdgevoxError | None = None
         try:
+            were_set = await self._rings.ids() if self._rings else frozenset()
             async with aclosing(self._chat.parts(question, self._caller, origin=origin)) as parts:
                 async for part in parts:
                     if isinstance(part, ReplyText):
                         reply += part.text
                         self._output.put_nowait(part.text)
+            if self._rings and (problem := await self._rings.note_new(were_set)):
+                reply += f" {problem}"
+                self._output.put_nowait(f" {problem}")
             if reply:
                 self._messages += [Message("user", text), Message("assistant", reply)]
                 del self._messages[:-_MAX_MESSAGES]
@@ -151,11 +209,17 @@ class WyomingConversations:
     """The conversations of all clients; the least recent ones are forgotten."""
 
     def __init__(
-        self, chat: ChatService, caller: Caller, language: str, clock: Callable[[], float] = time.monotonic
+        self,
+        chat: ChatService,
+        caller: Caller,
+        language: str,
+        rings: WyomingRings | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._chat = chat
         self._language = language
         self._caller = caller
+        self._rings = rings
         self._clock = clock
         self._by_key: LRUCache[str, WyomingConversation] = LRUCache(MAX_CONVERSATIONS)
 
@@ -166,7 +230,9 @@ class WyomingConversations:
         key = next((one[:_MAX_ID_CHARS] for one in named if isinstance(one, str) and one), connection_key)
         if key not in self._by_key:
             client = f"{API_CONVERSATION}{key}"
-            self._by_key[key] = WyomingConversation(client, self._chat, self._caller, self._language, self._clock)
+            self._by_key[key] = WyomingConversation(
+                client, self._chat, self._caller, self._language, self._rings, self._clock
+            )
         return self._by_key[key]
 
     async def close(self) -> None:

@@ -143,6 +143,18 @@ async def test_home_assistant_has_one_conversation_over_wyoming_and_its_timers_a
         assert toolbox.home.announcements == ["The 1 second timer is done."]
 
 
+async def test_a_timer_over_wyoming_that_cannot_ring_says_so(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def problem(_home: DemoHome) -> str:
+        return "This home is silent."
+
+    monkeypatch.setattr(DemoHome, "announce_problem", problem)
+    offer = {"wyoming": True, "wyoming_port": 0, "wyoming_scopes": ("read", "act")}
+    async with serving(folders, ["[start_timer(minutes=5)]", COFFEE_ON], **offer) as server:
+        said = await server.say_over_wyoming("set a timer for five minutes")
+        assert said.endswith(" But it cannot ring: This home is silent.")
+        assert await server.say_over_wyoming("turn on the coffee machine") == "The coffee machine is on."
+
+
 async def test_a_delayed_command_that_needs_a_yes_is_refused_without_a_client_to_ask(folders: Folders) -> None:
     async with serving(folders, [UNLOCK]) as server:
         await server.call("start_timer", seconds=1, conversation_command="unlock the front door")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from edgevox.cli.main import main
 from edgevox.core.files import user_folders
@@ -15,7 +16,7 @@ from edgevox.tools.mcp.approvals import APPROVALS_FILE, Approvals
 from edgevox.tools.mcp.config import StdioServer
 from tests.cli.command import edgevox, environment
 from tests.llm.remote.scripted_server import scripted, talk
-from tests.tools.mcp.running import HERE, logged, raw, starts
+from tests.tools.mcp.running import HERE, logged, raw, sdk_over_http, starts
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,14 @@ def test_what_changed_is_shown_and_asked_about(capsys: pytest.CaptureFixture[str
     assert "raw changed since approval: look" in capsys.readouterr().out
     assert main(["mcp", "approve", "raw", "--yes"]) == 0
     assert approvals.changes(spec) == ()
+
+
+def test_a_server_at_an_address_is_added(capsys: pytest.CaptureFixture[str]) -> None:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(sdk_over_http()) as url:
+        assert main(["mcp", "add", "sdk", "--url", url, "--yes"]) == 0
+    assert "4 tools" in capsys.readouterr().out
+    config = json.loads((user_folders().config / "mcp.json").read_text(encoding="utf-8"))
+    assert config["mcpServers"]["sdk"]["url"] == url
 
 
 def test_a_server_that_fails_says_why(capsys: pytest.CaptureFixture[str], log: Path) -> None:

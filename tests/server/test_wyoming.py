@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,26 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.config import ServerSettings
 from edgevox.core.errors import ConfigError, EngineFailed
+from edgevox.core.events import RingStarted
+from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest
 from edgevox.core.types import Transcript as Heard
+from edgevox.home import Alarms, DemoHome, Entity, Timers
+from edgevox.home.alarms.scheduled_commands import ScheduledCommands
+from edgevox.home.alarms.watches import Watches
 from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.wyoming import WyomingService, may_connect, wyoming_listener
 from edgevox.server.wyoming_announcement import announced_addresses, service_info
+from edgevox.server.wyoming_conversations import WyomingRings
 from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry, tool
 from edgevox.tts.wyoming import WyomingTts
 from tests.server.harness import PARSERS, Lamp, acting, model, talking, written
 from tests.server.test_audio import Stenographer, sounding, with_sound
+from tests.server.websocket.harness import lobby
 
 BOUND_S = 20.0
 RATE_HZ = 16_000
@@ -246,6 +254,41 @@ async def test_sentences_of_one_conversation_share_their_context_and_others_do_n
     assert said[1] == ["I am Mara.", "Hello Mara.", "Who am I?"]
     assert said[2] == ["Who am I?"]
     assert said[3] == ["And now?"]
+
+
+async def test_a_sentence_from_a_satellite_means_its_room(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = {"assist_satellite.shelf": "Bedroom", "": "Kitchen"}
+    monkeypatch.setattr(DemoHome, "room_of", lambda _home, origin: rooms.get(origin, ""))
+    lights_on = written("turn_on", '{"name": "lights"}')
+    async with lobby(folders, [lights_on] * 2) as server:
+        assert server.toolbox is not None
+        home = server.toolbox.home
+        assistant = replace(server.assistant, make_agent=server.home_context.agent)
+        async with served(assistant, wyoming_scopes=("act",)) as address:
+            at_first = home.house().entities
+            await _say(address, "turn on the lights", satellite_id="assist_satellite.shelf", conversation_id="one")
+            then = home.house().entities
+            await _say(address, "turn on the lights", conversation_id="two")
+            at_last = home.house().entities
+    assert [_areas_changed(at_first, then), _areas_changed(then, at_last)] == [{"bedroom"}, {"kitchen"}]
+
+
+def _areas_changed(before: Iterable[Entity], after: Iterable[Entity]) -> set[str | None]:
+    return {now.area for was, now in zip(before, after, strict=True) if now != was}
+
+
+async def test_where_this_machine_rings_only_what_was_set_over_wyoming_is_announced() -> None:
+    home, timers = DemoHome(), Timers(lambda: 0.0)
+    rings = WyomingRings(home, ScheduledCommands(timers, Alarms(lambda: 0.0), Watches(lambda: 0.0)), rings_here=True)
+    set_here = timers.start(60)
+    before = await rings.ids()
+    set_there = timers.start(60)
+    assert await rings.note_new(before) == ""
+    for timer in (set_here, set_there):
+        rings.on_event(RingStarted(ring_id=timer.id, kind="timer", text=timer.id))
+    for _ in range(5):  # the announcement is a task
+        await asyncio.sleep(0)
+    assert home.announcements == [set_there.id]
 
 
 def _vault(*lines: str) -> tuple[Assistant, list[str]]:

@@ -277,6 +277,9 @@ class DemoHome:
         """The demo home has no satellites."""
         return ""
 
+    async def announce_problem(self) -> str:
+        return ""
+
     async def announce(self, message: str) -> None:
         """Does nothing: the demo home has no loudspeakers."""
         self.announcements.append(message)

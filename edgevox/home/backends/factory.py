@@ -129,6 +129,9 @@ class UnavailableHome:
         """Not known."""
         return ""
 
+    async def announce_problem(self) -> str:
+        return self.problem
+
     def calendars(self) -> tuple[Calendar, ...]:
         raise HomeError(self.problem)
 

@@ -69,6 +69,9 @@ class WrappedHome:
         """Raises HomeError."""
         return await self._home.items(list_id)
 
+    async def announce_problem(self) -> str:
+        return await self._home.announce_problem()
+
     async def announce(self, message: str) -> None:
         """Raises HomeError."""
         await self._home.announce(message)

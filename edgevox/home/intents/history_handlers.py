@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from edgevox.core.languages import duration
 from edgevox.home.alarms.time_phrasing import clock_time, day_phrase
-from edgevox.home.entities import Entity, Home, HomeError
+from edgevox.home.entities import Entity, Home, HomeError, StateChange
 from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import has_have, is_in_state, knows_state, sentence, state_phrase, the, was_were
 
 _LOOKED_BACK = timedelta(days=10)  # Home Assistant keeps as many by default
+_AWAY = frozenset({"unavailable", "unknown"})
 
 
 async def answer_history(home: Home, intent: ResolvedIntent, now: datetime) -> str:
@@ -23,37 +25,46 @@ async def answer_history(home: Home, intent: ResolvedIntent, now: datetime) -> s
     entity = possible[0]
     if intent.arguments["since"] == "how_long":
         return await _how_long(home, entity, asked, now)
-    began = await _last_began(home, entity, asked, now)
+    began = _last_began(await _record(home, entity, now), entity, asked)
     state = _participle(asked)
     if began is None:
         days = f"in the last {_LOOKED_BACK.days} days"
         return sentence(f"I do not know of any time {days} when {the(entity)} {was_were(entity.name)} {state}")
-    return sentence(f"{the(entity)} {was_were(entity.name)} last {state} {_when(began, now)}")
+    return sentence(f"{the(entity)} {was_were(entity.name)} last {state} {_when(began.astimezone(now.tzinfo), now)}")
 
 
 async def _how_long(home: Home, entity: Entity, asked: str, now: datetime) -> str:
     if not is_in_state(entity, asked):
         return sentence(f"{the(entity)} {'are' if was_were(entity.name) == 'were' else 'is'} {state_phrase(entity)}")
-    began = await _last_began(home, entity, asked, now)
-    if began is None:
+    record = await _record(home, entity, now)
+    began = _last_began(record, entity, asked)
+    if began is None and not record:
         return sentence(f"I do not know since when {the(entity)} {has_have(entity.name)} been {state_phrase(entity)}")
-    seconds = (now - began).total_seconds()
+    seconds = (now - (began or record[0].at)).total_seconds()
     # Nobody wants the seconds of an hour.
     length = duration(seconds if seconds < 60 else seconds // 60 * 60)
-    return sentence(f"{the(entity)} {has_have(entity.name)} been {state_phrase(entity)} for {length}")
+    at_least = "" if began else "at least "
+    return sentence(f"{the(entity)} {has_have(entity.name)} been {state_phrase(entity)} for {at_least}{length}")
 
 
-async def _last_began(home: Home, entity: Entity, asked: str, now: datetime) -> datetime | None:
-    """When the entity last got into a state; from its own last change, or else from the record."""
-    if is_in_state(entity, asked) and entity.changed_at is not None:
-        return entity.changed_at.astimezone(now.tzinfo)
-    began, was_so = None, True  # the first recorded state began before the record
-    for change in await home.changes(entity.id, now - _LOOKED_BACK):
-        is_so = is_in_state(replace(entity, state=change.state), asked)
-        if is_so and not was_so:
-            began = change.at
-        was_so = is_so
-    return began.astimezone(now.tzinfo) if began else None
+async def _record(home: Home, entity: Entity, now: datetime) -> list[StateChange]:
+    """The recorded states of the entity without the times at which it was away, earliest first.
+
+    A device that comes back, or a home that was restarted, did not change the state that it comes back with.
+    """
+    return [change for change in await home.changes(entity.id, now - _LOOKED_BACK) if change.state not in _AWAY]
+
+
+def _last_began(record: Sequence[StateChange], entity: Entity, asked: str) -> datetime | None:
+    """When the entity last got into a state; None if the record does not have it."""
+    if not record:
+        return entity.changed_at if is_in_state(entity, asked) else None
+    # The last change may not be recorded yet.
+    now_so = StateChange(entity.changed_at or record[-1].at, entity.state)
+    states = [*record, now_so] if entity.state not in _AWAY else record
+    was_so = [is_in_state(replace(entity, state=change.state), asked) for change in states]
+    begun = [states[at].at for at in range(1, len(states)) if was_so[at] and not was_so[at - 1]]
+    return begun[-1] if begun else None
 
 
 def _when(moment: datetime, now: datetime) -> str:

@@ -48,6 +48,9 @@ class FakeHome:
         self.asked.append(list_id)
         return (ListItem("theirs"),)
 
+    async def announce_problem(self) -> str:
+        return ""
+
     def room_of(self, origin_id: str) -> str:
         return ""
 

@@ -130,6 +130,18 @@ async def test_the_past_of_a_state_is_told() -> None:
     assert "I do not know" in await asked(RecordedHome(closed), "opened", "last")
 
 
+async def test_a_restart_of_the_home_does_not_open_a_door() -> None:
+    began, restarted = NOW - timedelta(hours=20), NOW - timedelta(hours=1)
+    away = (StateChange(restarted - timedelta(minutes=1), "unavailable"), StateChange(restarted, "on"))
+    door = replace(DOOR, state="on", changed_at=restarted)
+    opened = RecordedHome(door, StateChange(NOW - timedelta(days=3), "off"), StateChange(began, "on"), *away)
+    assert await asked(opened, "open", "how_long") == "The front door has been open for 20 hours."
+    was_opened = "The front door was last opened yesterday at five past eleven in the evening."
+    assert await asked(opened, "opened", "last") == was_opened
+    always = RecordedHome(door, StateChange(NOW - timedelta(hours=30), "on"), *away)
+    assert await asked(always, "open", "how_long") == "The front door has been open for at least 30 hours."
+
+
 async def test_a_home_that_cannot_be_reached_says_so() -> None:
     class Away(RecordedHome):
         async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:

@@ -101,6 +101,7 @@ class Lobby:
     model: ScriptedModel
     records: list[TurnMetrics]
     assistant: Assistant
+    home_context: HomeContext
 
     @property
     def hub(self) -> SatelliteHub:
@@ -183,7 +184,7 @@ async def lobby(
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with http_listener(app, "127.0.0.1", port) as url:
-            yield Lobby(url, opened, bus, toolbox, model, records, assistant)
+            yield Lobby(url, opened, bus, toolbox, model, records, assistant, home_context)
     finally:
         if toolbox:
             await toolbox.stop()

@@ -19,7 +19,7 @@ from edgevox.home.backends.home_assistant.connection import (
     WrongToken,
     host_of,
 )
-from edgevox.home.backends.home_assistant.registries import follow_registries, read_registries
+from edgevox.home.backends.home_assistant.registries import follow_registries, read_is_admin, read_registries
 from edgevox.home.backends.home_assistant.service_calls import (
     execute_action,
     gather_all,
@@ -48,6 +48,9 @@ _SATELLITE_ANNOUNCES = 1
 _PLAYS_MEDIA, _PLAYS_ANNOUNCEMENTS = 512, 1048576
 
 
+_NOTHING_ANNOUNCES = "Your Home Assistant has nothing that I could announce it with."
+
+
 async def announce(connection: Connection, live: LiveStates, message: str) -> None:
     """Announce through satellites, loudspeakers or a notification, whichever exists first. Raises HomeError."""
     if satellites := _satellites(live):
@@ -65,8 +68,16 @@ async def announce(connection: Connection, live: LiveStates, message: str) -> No
             raise
         # Since 2024.5 what notifies may be entities, of the phone app for example.
         if not (receivers := live.all_ids("notify")):
-            raise HomeError("Your Home Assistant has nothing that I could announce it with.") from None
+            raise HomeError(_NOTHING_ANNOUNCES) from None
         await connection.call_service("notify", "send_message", {"message": message}, list(receivers))
+
+
+async def announces(connection: Connection, live: LiveStates) -> bool:
+    """Whether there is something that `announce` would use. Raises like `Connection.command`."""
+    if _satellites(live) or (_speakers(live) and live.all_ids("tts")) or live.all_ids("notify"):
+        return True
+    services = await connection.command("get_services")
+    return isinstance(services, dict) and "notify" in (services.get("notify") or ())
 
 
 def _satellites(live: LiveStates) -> list[str]:
@@ -136,7 +147,7 @@ class HomeAssistantHome(ReconnectingHome):
         return self._live.house()
 
     def room_of(self, origin_id: str) -> str:
-        area = self._live.house().area(self._live.area_of(origin_id))
+        area = self._live.house().area(self._live.area_of(origin_id or self._live.processing_satellite()))
         return area.name if area else ""
 
     async def apply(self, action: Action) -> tuple[Entity, ...]:
@@ -162,6 +173,14 @@ class HomeAssistantHome(ReconnectingHome):
             await announce(self._connection, self._live, message)
         except TimeoutError:
             raise HomeError(_NO_ANSWER) from None
+
+    async def announce_problem(self) -> str:
+        try:
+            return "" if await announces(self._connection, self._live) else _NOTHING_ANNOUNCES
+        except HomeError as error:
+            return error.message
+        except TimeoutError:
+            return _NO_ANSWER
 
     async def play_announcement(self, player_id: str, url: str) -> None:
         """Have a media player fetch and play a sound; its music goes on afterwards, if it can. Raises HomeError."""
@@ -246,8 +265,9 @@ class HomeAssistantHome(ReconnectingHome):
         changed = asyncio.Event()
         await _bundle_messages(connection)
         await self._wait_for_start(connection)
-        await follow_registries(connection, changed.set)
-        self._live.register(await read_registries(connection))
+        is_admin = await read_is_admin(connection)
+        await follow_registries(connection, changed.set, is_admin=is_admin)
+        self._live.register(await read_registries(connection, is_admin=is_admin))
         await self._follow_states(connection)
         try:
             async with asyncio.timeout(_FIRST_PROGRAMS_S):
@@ -260,7 +280,7 @@ class HomeAssistantHome(ReconnectingHome):
         _log.info("connected to Home Assistant %s at %s", connection.version, host_of(self._url))
         async with asyncio.TaskGroup() as both:
             reading = [
-                both.create_task(self._read_again(connection, changed)),
+                both.create_task(self._read_again(connection, changed, is_admin)),
                 both.create_task(self._read_programs(connection)),
             ]
             await connection.lost()
@@ -295,13 +315,13 @@ class HomeAssistantHome(ReconnectingHome):
         async with asyncio.timeout(self._timeout_s):
             await known.wait()
 
-    async def _read_again(self, connection: Connection, changed: asyncio.Event) -> None:
+    async def _read_again(self, connection: Connection, changed: asyncio.Event, is_admin: bool) -> None:
         while True:
             await changed.wait()
             await asyncio.sleep(_SETTLES_IN_S)
             changed.clear()
             try:
-                self._live.register(await read_registries(connection))
+                self._live.register(await read_registries(connection, is_admin=is_admin))
             except (HomeError, TimeoutError, *MALFORMED_ANSWER):
                 changed.set()
                 await asyncio.sleep(self._timeout_s)

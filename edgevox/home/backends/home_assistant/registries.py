@@ -157,6 +157,8 @@ _CHANGE_EVENTS = (
     "entity_registry_updated",
     "floor_registry_updated",
 )
+# Home Assistant logs an error for what an ordinary user asks in vain; before this version that was the floors' event.
+_FLOORS_FOR_ALL = (2024, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,28 +184,41 @@ class Registries:
     exposure: Exposure = field(default_factory=Exposure)
 
 
-async def follow_registries(connection: Connection, on_change: Callable[[], None]) -> None:
+async def read_is_admin(connection: Connection) -> bool:
+    """Whether the token's user is an administrator. Raises what `Connection.command` raises."""
+    match await _where_known(connection, "auth/current_user"):
+        case {"is_admin": bool(is_admin)}:
+            return is_admin
+    return True
+
+
+async def follow_registries(connection: Connection, on_change: Callable[[], None], *, is_admin: bool) -> None:
     """Call `on_change` whenever the registries must be read again. Raises like `Connection.command`."""
 
     async def follow(event: str) -> None:
         try:
             await connection.subscribe(lambda _: on_change(), "subscribe_events", event_type=event)
         except CommandFailed:
-            # Which events non-administrators may receive depends on the version.
             _log.debug("Home Assistant does not send %s", event)
 
-    await asyncio.gather(*map(follow, _CHANGE_EVENTS))
+    floors_for_all = is_admin or _release(connection.version) >= _FLOORS_FOR_ALL
+    await asyncio.gather(*(follow(event) for event in _CHANGE_EVENTS if floors_for_all or "floor" not in event))
 
 
-async def read_registries(connection: Connection) -> Registries:
+def _release(version: str) -> tuple[int, ...]:
+    """The year and the month of "2025.4.4"."""
+    return tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+
+
+async def read_registries(connection: Connection, *, is_admin: bool) -> Registries:
     """Raises what `Connection.command` raises."""
-    areas, floors, devices, entities, exposed = await asyncio.gather(
+    areas, floors, devices, entities = await asyncio.gather(
         connection.command("config/area_registry/list"),
         _where_known(connection, "config/floor_registry/list"),
         connection.command("config/device_registry/list"),
         connection.command("config/entity_registry/list"),
-        _where_known(connection, "homeassistant/expose_entity/list"),
     )
+    exposed = await _where_known(connection, "homeassistant/expose_entity/list") if is_admin else None
     exposure = read_exposure(exposed, entities)
     wanted = [entry.entity_id for entry in _valid(_EntityEntry, entities) if exposure.may_have(entry.entity_id)]
     # Aliases are only included for entities that are requested by id.

@@ -281,6 +281,11 @@ class LiveStates:
             return entry.area
         return self._registries.area_of_device.get(origin_id)
 
+    def processing_satellite(self) -> str:
+        """The id of the Assist satellite that processes a sentence now; "" if it is none or several."""
+        busy = [one for one in self.all_ids("assist_satellite") if self._states[one][0] == "processing"]
+        return busy[0] if len(busy) == 1 else ""
+
     def house(self) -> House:
         self._catch_up()
         if self._house is None:

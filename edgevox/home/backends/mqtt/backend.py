@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import aiomqtt
 
 from edgevox.core.languages import listed
+from edgevox.core.turn import background_task
 from edgevox.home.backends.mqtt.component import Command, OutgoingMessage
 from edgevox.home.backends.mqtt.connection import Broker, NotAuthorized, describe_error, open_client
 from edgevox.home.backends.mqtt.discovery import InvalidDiscovery
@@ -32,6 +34,8 @@ from edgevox.home.phrasing import is_are, sentence, state_phrase, the
 _MOST_NAMED = 3
 _SUBSCRIBED_AT_ONCE = 100
 _REFUSED = 128
+_NO_LOUDSPEAKERS = "This home has no loudspeakers that I could speak through."
+_ASKED_AT_ONCE = 40  # a Zigbee radio answers few at once
 _ANSWERS_WITHIN_S = 1.0
 
 
@@ -101,7 +105,10 @@ class MqttHome(ReconnectingHome):
 
     async def announce(self, message: str) -> None:
         """Raises HomeError: MQTT has no loudspeakers."""
-        raise HomeError("This home has no loudspeakers that I could speak through.")
+        raise HomeError(_NO_LOUDSPEAKERS)
+
+    async def announce_problem(self) -> str:
+        return _NO_LOUDSPEAKERS
 
     async def forecast(self, weather_id: str, kind: ForecastKind) -> tuple[Forecast, ...]:
         """None: MQTT has no weather."""
@@ -189,17 +196,31 @@ class MqttHome(ReconnectingHome):
         self.problem = "" if self._is_known else "I am still asking the MQTT broker what there is."
         await client.publish(echo, "things")
         # Not every broker lets us receive our own messages.
-        timers = [asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)]
+        timer = asyncio.get_running_loop().call_later(self._timeout_s, self._set_known)
+        are_told = asyncio.Event()
         try:
-            await self._read(client, echo, timers)
+            async with background_task(self._ask_for_states(are_told)):
+                await self._read(client, echo, are_told)
         finally:
-            for timer in timers:
-                timer.cancel()
+            timer.cancel()
 
-    async def _read(self, client: aiomqtt.Client, echo: str, timers: list[asyncio.TimerHandle]) -> None:
-        """Raises MqttError if the connection is lost. `timers` end with the connection."""
+    async def _ask_for_states(self, are_told: asyncio.Event) -> None:
+        """Ask for the states that are neither known nor retained, a few at a time; a silent device costs a second."""
+        await are_told.wait()
+        asked: set[OutgoingMessage] = set()
+        while not self._is_known and (left := [one for one in self._entities.questions() if one not in asked]):
+            batch = left[:_ASKED_AT_ONCE]
+            asked.update(batch)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                    await self._send(batch)
+                    async with self._news:
+                        await self._news.wait_for(lambda: asked.isdisjoint(self._entities.questions()))
+        self._set_known()
+
+    async def _read(self, client: aiomqtt.Client, echo: str, are_told: asyncio.Event) -> None:
+        """Sets `are_told` after all retained messages. Raises MqttError if the connection is lost."""
         followed: set[str] = set()
-        questions: tuple[OutgoingMessage, ...] = ()
         revision = -1
         async for message in client.messages:
             if message.topic.value != echo:
@@ -209,19 +230,12 @@ class MqttHome(ReconnectingHome):
                 # Bridges then repeat discovery and states, because not all of them are retained.
                 await client.publish(f"{self._broker.discovery_prefix}/status", "online")
                 await client.publish(echo, "states")
-            elif questions := () if self._is_known else self._entities.questions():
-                for question in questions:
-                    await client.publish(question.topic, question.payload)
-                timers.append(asyncio.get_running_loop().call_later(_ANSWERS_WITHIN_S, self._set_known))
             else:
-                self._set_known()
+                are_told.set()
             if not len(client.messages):
                 if revision != self._entities.revision:
                     revision = self._entities.revision
                     await self._subscribe(client, followed)
-                if questions and not self._entities.questions():
-                    questions = ()
-                    self._set_known()
                 await self._notify()
 
     def _set_known(self) -> None:

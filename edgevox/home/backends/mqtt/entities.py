@@ -197,7 +197,6 @@ log = logging.getLogger(__name__)
 MAX_ENTITIES = 1000
 MAX_TOPICS = 4000
 MAX_STATE_BYTES = 16_384
-_MAX_QUESTIONS = 40
 # A thousand entities may have templates for one topic, and everything else waits meanwhile.
 _MAX_READING_S = 0.5
 
@@ -238,9 +237,9 @@ class MqttEntities:
         return (*self._unusable.values(), *parts)
 
     def questions(self) -> tuple[OutgoingMessage, ...]:
-        """The messages that ask for unknown states, one per device and state: the radio answers few at once."""
+        """The messages that ask for unknown states, one per device and state."""
         asked = (thing.question for thing in self._by_id.values())
-        return tuple(dict.fromkeys(question for question in asked if question))[:_MAX_QUESTIONS]
+        return tuple(dict.fromkeys(question for question in asked if question))
 
     def find(self, entity_id: str) -> MqttEntity | None:
         return self._by_id.get(entity_id)

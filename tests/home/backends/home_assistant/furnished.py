@@ -28,6 +28,8 @@ AREAS = {
 }
 # It is in the kitchen because its device is.
 DEVICE_IN_KITCHEN = "cover.kitchen_window"
+# It is turned on before Home Assistant is restarted.
+WINTER_MODE = "input_boolean.winter_mode"
 AREA_ALIASES = {"living_room": ["Lounge"]}
 ALIASES = {"light.bed_light": ["Night Lamp"], "lock.basic_lock": ["Shed"]}
 EXPOSED = (
@@ -35,7 +37,7 @@ EXPOSED = (
     DEVICE_IN_KITCHEN,
     "alarm_control_panel.security", "binary_sensor.basement_floor_wet", "binary_sensor.movement_backyard",
     "calendar.family", "climate.hvac", "cover.hall_window", "cover.pergola_roof", "fan.preset_only_limited_fan",
-    "humidifier.humidifier", "input_boolean.guest_mode", "light.ceiling_lights", "light.cellar_light",
+    "humidifier.humidifier", "input_boolean.guest_mode", WINTER_MODE, "light.ceiling_lights", "light.cellar_light",
     "lock.basic_lock", "lock.front_door", "lock.poorly_installed_door",
     "media_player.lounge_room", "media_player.walkman", "scene.movie_night",
     "script.good_night", "siren.siren", "switch.ac", "todo.chores", "todo.shopping_list",
@@ -94,6 +96,7 @@ def furnished_server(folder: Path) -> Iterator[Server]:
         server.start()
         server.sign_up()
         asyncio.run(furnish(server))
+        server.call("input_boolean", "turn_on", entity_id=WINTER_MODE)
         # Home Assistant writes to disk when it stops, and else some time later: a kill would lose all this.
         server.stop()
         server.start()

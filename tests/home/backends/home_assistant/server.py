@@ -34,6 +34,8 @@ auth:
 config:
 logger:
   default: error
+recorder:
+history:
 """
 _DEMO_THINGS = """
 demo:
@@ -41,6 +43,8 @@ kitchen_sink:
 input_boolean:
   guest_mode:
     name: Guest Mode
+  winter_mode:
+    name: Winter Mode
 scene:
   - name: Movie Night
     entities:
@@ -118,6 +122,10 @@ class Server:
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
 
+    def log(self) -> str:
+        """The errors that it has logged."""
+        return (self.folder / "output.log").read_text(encoding="utf-8")
+
     def sign_up(self) -> None:
         """Make the first user, and take a token of theirs."""
         about = {
@@ -184,7 +192,7 @@ class Server:
 
     def _answers(self) -> bool:
         assert self._process is not None
-        assert self._process.poll() is None, (self.folder / "output.log").read_text(encoding="utf-8")
+        assert self._process.poll() is None, self.log()
         try:
             with urllib.request.urlopen(f"{self.url}/manifest.json", timeout=5):
                 return True

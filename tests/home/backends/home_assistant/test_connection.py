@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 
 from edgevox.config.secrets import Secret
 from edgevox.home import HomeError
 from edgevox.home.backends.home_assistant import HomeAssistantHome, WrongToken, check_token
+from edgevox.home.intents.history_handlers import answer_history
+from edgevox.home.intents.resolution import resolve_intent
 from tests.home.backends.home_assistant.conftest import TIMEOUT_S, bench_of
-from tests.home.backends.home_assistant.furnished import EXPOSED, Admin
+from tests.home.backends.home_assistant.furnished import EXPOSED, WINTER_MODE, Admin
 from tests.home.backends.home_assistant.server import Server
 from tests.home.conftest import Bench
 
@@ -117,6 +120,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
         "config/auth_provider/homeassistant/create", user_id=made["user"]["id"], username=name, password=password
     )
     home = HomeAssistantHome(server.url, Secret(server.sign_in(name, password)), timeout_s=TIMEOUT_S)
+    logged = server.log()
     await home.start()
     # Of things without an entry of their own only an administrator is told whether they are exposed.
     assert {"light.bed_light", "todo.chores", "lock.basic_lock"} < ids(home) < set(EXPOSED)
@@ -124,6 +128,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     assert await bench.say("turn_on", name="night lamp") == "The bed light is on."
     assert await bench.say("get_state", name="chores") == "The chores list is empty."
     await home.close()
+    assert server.log() == logged
 
 
 async def test_changes_of_the_house_are_known_at_once(home: HomeAssistantHome, bench: Bench, admin: Admin) -> None:
@@ -149,6 +154,16 @@ async def test_the_forecast_of_the_coming_days_is_read(home: HomeAssistantHome) 
     days = await home.forecast("weather.demo_weather_south", "daily")
     assert len({day.at.date() for day in days}) >= 5
     assert all(day.temperature is not None and day.condition for day in days)
+
+
+async def test_the_record_tells_what_was_before_a_restart(home: HomeAssistantHome, server: Server) -> None:
+    recorded = server.get(f"/api/history/period?filter_entity_id={WINTER_MODE}")[0]
+    turned_on = next(datetime.fromisoformat(one["last_changed"]) for one in recorded[1:] if one["state"] == "on")
+    assert turned_on < datetime.fromisoformat(server.get(f"/api/states/{WINTER_MODE}")["last_changed"])
+    asked = {"name": "winter mode", "state": "on", "since": "how_long"}
+    intent = resolve_intent("get_history", asked, home.house())
+    said = await answer_history(home, intent, turned_on + timedelta(hours=2, seconds=1))
+    assert said == "The winter mode has been on for 2 hours."
 
 
 async def test_a_missing_list_is_reported(home: HomeAssistantHome) -> None:

@@ -52,6 +52,22 @@ async def eventually(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def test_the_room_of_the_satellite_that_processes_a_sentence_is_known() -> None:
+    fake = FakeHomeAssistant()
+    fake.states |= {f"assist_satellite.{name}": {"s": "idle", "a": {}} for name in ("attic", "cellar")}
+    fake.answers["config/device_registry/list"] = [{"id": "attic-device", "area_id": "attic"}]
+    fake.answers["config/entity_registry/list"] = [
+        {"entity_id": "assist_satellite.attic", "device_id": "attic-device"},
+        {"entity_id": "assist_satellite.cellar"},
+    ]
+    async with connected(fake) as home:
+        assert (home.room_of("attic-device"), home.room_of("")) == ("Attic", "")
+        await fake.tell(c={"assist_satellite.attic": {"+": {"s": "processing"}}})
+        await eventually(lambda: home.room_of("") == "Attic")
+        await fake.tell(c={"assist_satellite.cellar": {"+": {"s": "processing"}}})
+        await eventually(lambda: home.room_of("") == "")
+
+
 async def test_a_newer_home_assistant_has_floors() -> None:
     async with connected(FakeHomeAssistant()) as home:
         assert home.house().floors == (Floor("top", "Top Floor", ("Upstairs",)),)
