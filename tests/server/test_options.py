@@ -41,8 +41,8 @@ def test_the_options_of_the_official_client_are_known(body: type[StrictBody]) ->
 
 
 async def test_an_option_that_no_api_knows_is_an_unknown_parameter() -> None:
-    messages = {"messages": [USER]}
-    bodies = {
+    messages: dict[str, Any] = {"messages": [USER]}
+    bodies: dict[str, dict[str, Any]] = {
         "/v1/chat/completions": messages,
         "/v1/completions": {"prompt": "?"},
         "/v1/responses": {"input": "?"},
