@@ -63,6 +63,8 @@ SPEECH_S = 1.5
 # Between an answer and the next sentence: sometimes hardly time for a breath.
 BREATHS_S = (1.5, 6.0)
 _TOKEN = "token-of-the-crowd"
+_LLM_ONLY: tuple[EngineName, ...] = ("llm",)
+_ALL_ENGINES: tuple[EngineName, ...] = ("llm", "tts", "stt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +259,7 @@ def _figures(turns: Sequence[Answered]) -> dict[str, object]:
 
 
 def daemon_in(
-    folders: Folders, store: ModelStore, flags: Mapping[str, object], roles: Collection[EngineName] = ("llm",)
+    folders: Folders, store: ModelStore, flags: Mapping[str, object], roles: Collection[EngineName] = _LLM_ONLY
 ) -> AssistantRuntime:
     runtime = AssistantRuntime(load_settings(folders, flags=flags, environ={}), folders, store, roles)
     store.ensure(runtime.models.needed())
@@ -273,7 +275,7 @@ def main() -> None:
     load_s = float(os.environ.get("EDGEVOX_LOAD_S", LOAD_S))
     with tempfile.TemporaryDirectory() as scratch:
         folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
-        roles: tuple[EngineName, ...] = ("llm",) if args.typed else ("llm", "tts", "stt")
+        roles = _LLM_ONLY if args.typed else _ALL_ENGINES
         # A tone that says that somebody was heard is no answer.
         flags: dict[str, object] = {"sounds.chimes": False, "sounds.acknowledge_after_s": 0}
         runtime = daemon_in(folders, open_store(folders), flags, roles)
