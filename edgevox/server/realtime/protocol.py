@@ -81,33 +81,39 @@ class AudioFormat(StrictBody):
     rate: Literal[24_000] = 24_000
 
 
+# OpenAI's default, which stands for the hangover of the settings.
+_USUAL_SILENCE_MS = 500
+# OpenAI waits at most 8, 4 and 2 s; here the words decide, and this scales how long they let the silence be.
+_EAGERNESS = {"low": 2.0, "medium": 1.0, "auto": 1.0, "high": 0.5}
+
+
 class TurnDetection(StrictBody):
-    """The endpointer of the assistant, behind both names. The numbers are accepted and have no effect."""
+    """The endpointer of the assistant, behind both names; it finds speech without a threshold of the client."""
 
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     create_response: bool = True
     interrupt_response: bool = True
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    prefix_padding_ms: Annotated[int, Field(ge=0)] | None = None
-    silence_duration_ms: Annotated[int, Field(ge=0)] | None = None
+    threshold: Annotated[float | None, only(0.5)] = None
+    prefix_padding_ms: Annotated[int | None, only(300)] = None
+    silence_duration_ms: Annotated[int, Field(ge=100, le=5000)] | None = None
     eagerness: Literal["low", "medium", "high", "auto"] | None = None
     idle_timeout_ms: Annotated[Any, only()] = None
 
+    @property
+    def hangover_scale(self) -> float:
+        """How long the silence is that ends an utterance, over that of the assistant's settings."""
+        if self.silence_duration_ms is not None:
+            return self.silence_duration_ms / _USUAL_SILENCE_MS
+        return _EAGERNESS[self.eagerness or "auto"]
+
 
 class Transcription(StrictBody):
-    """Asks for the transcript of what is said; the recogniser and its language are the assistant's."""
+    """Asks for the transcript of what is said; the recogniser is the assistant's, whatever `model` names."""
 
     model: str | None = None
     language: str | None = None
-    prompt: str | None = None
-    delay: str | None = None
-
-
-class NoiseReduction(StrictBody):
-    """Without effect: the recogniser has no noise reduction."""
-
-    type: Literal["near_field", "far_field"] | None = None
-    strength: float | None = None
+    prompt: Annotated[str | None, only("")] = None
+    delay: Annotated[Any, only()] = None
 
 
 class AudioInput(StrictBody):
@@ -116,11 +122,11 @@ class AudioInput(StrictBody):
     format: AudioFormat = AudioFormat()
     turn_detection: TurnDetection | None = TurnDetection()
     transcription: Transcription | None = None
-    noise_reduction: NoiseReduction | None = None
+    noise_reduction: Annotated[Any, only()] = None
 
 
 class AudioOutput(StrictBody):
-    """How it is answered; there is one voice."""
+    """How it is answered; `voice` is the assistant's own, or one of OpenAI's names for it."""
 
     format: AudioFormat = AudioFormat()
     voice: str | dict[str, str] = "default"

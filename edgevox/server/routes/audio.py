@@ -22,7 +22,7 @@ from edgevox.core.types import Audio, JsonObject, Transcript
 from edgevox.server.assistant import DEFAULT_NAMES
 from edgevox.server.engine_queues import joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.auth import client_key_of
-from edgevox.server.http.errors import ApiError, check_model, invalid
+from edgevox.server.http.errors import ApiError, check_model, check_voice, invalid
 from edgevox.server.http.wire import (
     Ignored,
     StrictBody,
@@ -105,7 +105,7 @@ _MAX_FIELD_BYTES = 10_000
 
 
 class SpeechBody(StrictBody):
-    """A speech request; `voice` is ignored, because there is one voice."""
+    """A speech request; `voice` is the assistant's own, or one of OpenAI's names for it."""
 
     model: str
     input: Annotated[str, Field(min_length=1, max_length=4096)]
@@ -189,6 +189,7 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     if server.assistant.voice is None:
         raise _not_served("speak")
     check_model(body.model, (server.assistant.voice_name, *_TTS_NAMES))
+    check_voice(body.voice, server.assistant.voice_name, "voice")
     if not any(char.isalnum() for char in body.input):
         raise invalid(_NOTHING_TO_SAY, "input")
     form = body.response_format or "mp3"
