@@ -105,7 +105,8 @@ async def test_a_list_of_calls_that_is_cut_is_not_text_in_any_api(cut: str) -> N
     writing = Writing(cut, "length")
     home_with_tools = dataclasses.replace(acting(writing, Lamp(), ("python_list",)), profile=home(writing).profile)
     asked = {"messages": [USER], "max_tokens": 3}
-    clock = {"type": "function", **CLOCK["function"]}
+    function: Any = CLOCK["function"]
+    clock = {"type": "function", **function}
     requests: dict[str, list[dict[str, Any]]] = {
         "/v1/chat/completions": [asked, {**asked, "tools": [CLOCK]}, {**asked, "tool_choice": "none"}],
         "/v1/responses": [{"input": "?"}, {"input": "?", "tools": [clock]}],

@@ -195,7 +195,8 @@ async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: F
     settings = Settings.model_validate({"stt": {"language": "en"}})
     async with lobby(folders, has_tools=False, settings=settings) as behind, connected(behind) as talker:
         for place, audio in refused.items():
-            await talker.connection.session.update(session={"type": "realtime", "audio": audio})  # type: ignore[arg-type]
+            session: Any = {"type": "realtime", "audio": audio}
+            await talker.connection.session.update(session=session)
             assert (await talker.until("error")).error.param == f"session.audio.{place}"
         usual = {"type": "server_vad", "threshold": 0.5, "prefix_padding_ms": 300, "silence_duration_ms": 500}
         told = await talker.update(
