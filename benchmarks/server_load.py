@@ -1,10 +1,10 @@
 """How long the person in the room waits while fifty programs ask: `python -m benchmarks.server_load`.
 
-The default models behind the server, fifty clients that come and go (benchmarks/load_clients.py), and spoken turns of
-the room's own conversation. The first word, the first audible sample and the whole turn (all speech is made; none
-is played) beside programs are compared with those of the same turns before the crowd came, in the same run. With
-`--typed` there is the language model alone: somebody begins to speak, and a second and a half later it is known what
-they said. EDGEVOX_LOAD_S is how long the crowd stays. After it, fifty clients of the four chat APIs ask once each, at
+The default model behind the server, fifty clients that come and go (benchmarks/load_clients.py), and turns of the
+room's own conversation: for each, somebody begins to speak, and a second and a half later it is known what they
+said. The first word and the whole turn beside programs are compared with those of the same turns before the crowd
+came, in the same run. With `--spoken` all engines run, the turns are heard, and the first audible sample is compared,
+too. EDGEVOX_LOAD_S is how long the crowd stays. After it, fifty clients of the four chat APIs ask once each, at
 the same moment.
 """
 
@@ -269,17 +269,17 @@ def daemon_in(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--typed", action="store_true", help="the language model alone, and words instead of speech")
+    parser.add_argument("--spoken", action="store_true", help="all engines, and speech instead of words")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     load_s = float(os.environ.get("EDGEVOX_LOAD_S", LOAD_S))
     with tempfile.TemporaryDirectory() as scratch:
         folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
-        roles = _LLM_ONLY if args.typed else _ALL_ENGINES
+        roles = _ALL_ENGINES if args.spoken else _LLM_ONLY
         # A tone that says that somebody was heard is no answer.
         flags: dict[str, object] = {"sounds.chimes": False, "sounds.acknowledge_after_s": 0}
         runtime = daemon_in(folders, open_store(folders), flags, roles)
-        load = asyncio.run(measure(runtime, typed_room if args.typed else spoken_room, load_s=load_s))
+        load = asyncio.run(measure(runtime, spoken_room if args.spoken else typed_room, load_s=load_s))
     result = {"hardware": describe(), "load_s": load_s, "roles": roles, **load.figures()}
     print(json.dumps(result, indent=2))
     print(f"times beside the crowd over those alone: {load.ratios}, bar {RATIO_BAR} for each")
