@@ -136,7 +136,7 @@ class VoiceSessionManager:
         try:
             yield dialogue.VoiceLoop(
                 session.audio_source,
-                Endpointer(audio),
+                Endpointer(audio, session.hangover_scale),
                 pipeline,
                 publish,
                 barge_in=BargeInSelector(session.duplex, audio.vad_aggressiveness, can_pause=False).now,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from typing import TypeAlias
@@ -120,10 +121,12 @@ EndpointEvent: TypeAlias = SpeechStarted | FalseStart | PossibleEnd | SpeechResu
 class Endpointer:
     """Finds the start and the end of utterances in a stream of blocks."""
 
-    def __init__(self, settings: AudioSettings) -> None:
+    def __init__(self, settings: AudioSettings, hangover_scale: Callable[[], float] = lambda: 1.0) -> None:
+        """`hangover_scale` is asked with each block: a client may change it."""
         self._detector = VoiceActivityDetector(settings.vad_aggressiveness, most_gain_db=_MOST_GAIN_DB)
         self._pre_roll = _blocks(settings.pre_roll_ms)
         self._hangover_ms = settings.hangover_ms
+        self._hangover_scale = hangover_scale
         self._pause = _blocks(_PAUSE_MS)
         self._least_voiced = _blocks(settings.min_speech_ms)
         self._longest = _blocks(settings.max_utterance_s * 1000)
@@ -154,7 +157,8 @@ class Endpointer:
             self._speech.learn_talk(talk)
         self._speech.judge(block, judged, smooth_db)
         unheard_ms = _UNHEARD_MS if self._speech.is_in_talk else 0
-        if self._speech.silent_blocks >= _blocks(self._hangover_ms * self._speech.hangovers + unheard_ms):
+        hangover_ms = self._hangover_ms * self._hangover_scale() * self._speech.hangovers
+        if self._speech.silent_blocks >= _blocks(hangover_ms + unheard_ms):
             return self._end(cut=False)
         if len(self._speech.blocks) >= self._longest:
             return self._end(cut=True)

@@ -53,6 +53,7 @@ class VoiceSession:
 
     Without `confirm`, the client itself is asked, by voice and on its screen. `on_transcript` gets every
     transcript, including provisional ones. `duplex` is the echo handling of the client, `room` where it stands.
+    `hangover_scale` scales the silence that ends an utterance.
     By default it shares the conversation of its token; with `program`, it is a program that has its own.
     """
 
@@ -63,6 +64,7 @@ class VoiceSession:
     confirm: Confirm | None = None
     on_transcript: Callable[[Transcript], None] = lambda _transcript: None
     duplex: Callable[[], Duplex] = lambda: "device"
+    hangover_scale: Callable[[], float] = lambda: 1.0
     room: str = ""
     program: ProgramSession | None = None
 

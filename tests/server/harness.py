@@ -71,15 +71,15 @@ def talking(chat_model: ChatModel) -> Assistant:
     return Assistant("scripted", ModelProfile(chat_model, PARSERS, sampling=Sampling(temperature=0.0)))
 
 
-def acting(chat_model: ChatModel, lamp: Lamp) -> Assistant:
+def acting(chat_model: ChatModel, lamp: Lamp, parsers: tuple[str, ...] = PARSERS) -> Assistant:
     """One with tools of its own."""
     executor = ToolExecutor(ToolRegistry(lamp.tools()))
 
     def make_agent(room: str = "", **given: Any) -> LLMAgent:
         told = "\n\n".join(filter(None, ("You run a home.", given.pop("instructions"))))
-        return LLMAgent("edgevox", instructions=told, tools=executor, parsers=PARSERS, **given)
+        return LLMAgent("edgevox", instructions=told, tools=executor, parsers=parsers, **given)
 
-    asked = ModelProfile(chat_model, PARSERS, sampling=Sampling(temperature=0.0))
+    asked = ModelProfile(chat_model, parsers, sampling=Sampling(temperature=0.0))
     return Assistant("scripted", asked, make_agent, executor)
 
 

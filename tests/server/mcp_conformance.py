@@ -1,20 +1,22 @@
 """Runs the public MCP conformance suite against the server's /mcp: `python -m tests.server.mcp_conformance [COMMAND]`.
 
-COMMAND starts the suite, `npx --yes @modelcontextprotocol/conformance` by default (Node 22 or newer). Its client sends
-no token, so each request gets one on the way. The tools that the suite calls by name are served beside those of the
-demo home.
+COMMAND starts the suite, by default in the version that the lists below were made with, by npx (Node 22 or newer). Its
+client sends no token, so each request gets one on the way. The tools that the suite calls by name are served beside
+those of the demo home.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import shlex
 import tempfile
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from benchmarks.hardware import describe
 from edgevox import tool
 from edgevox.agents.model_profile import ModelProfile
 from edgevox.app.toolbox import Toolbox
@@ -28,6 +30,7 @@ from edgevox.testing import ScriptedModel
 from edgevox.tools import Tool
 from tests.server.harness import OWNER, TOKENS
 
+SUITE = "@modelcontextprotocol/conformance@0.1.16"
 APPLIES = (
     "server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress",
     "resources-list", "prompts-list", "server-sse-multiple-streams", "dns-rebinding-protection",
@@ -110,13 +113,24 @@ async def run(command: str, folder: Path) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("command", nargs="?", default="npx --yes @modelcontextprotocol/conformance")
+    parser.add_argument("command", nargs="?", default=f"npx --yes {SUITE}")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the result")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         failed = asyncio.run(run(args.command, Path(scratch)))
     for reason, scenarios in DOES_NOT_APPLY.items():
         print(f"does not apply ({reason}): {', '.join(scenarios)}")
     print(f"{len(APPLIES) - len(failed)} of {len(APPLIES)} that apply pass; failed: {', '.join(failed) or 'none'}")
+    if args.json:
+        passed = [scenario for scenario in APPLIES if scenario not in failed]
+        result = {
+            "hardware": describe(),
+            "suite": SUITE,
+            "passed": passed,
+            "failed": failed,
+            "does_not_apply": DOES_NOT_APPLY,
+        }
+        args.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     raise SystemExit(bool(failed))
 
 

@@ -105,7 +105,9 @@ async def test_audio_options_that_are_not_supported_are_refused_by_name() -> Non
         with pytest.raises(openai.BadRequestError, match="timestamp_granularities"):
             await transcribe(response_format="verbose_json", timestamp_granularities=["word", "segment"])
         with pytest.raises(openai.BadRequestError, match="stream_format: this server does not support it"):
-            await sound.audio.speech.create(model="tts-1", voice="x", input="Hello.", stream_format="sse")
+            await sound.audio.speech.create(model="tts-1", voice="alloy", input="Hello.", stream_format="sse")
+        with pytest.raises(openai.BadRequestError, match="voice: this server speaks with mouth, not with emma"):
+            await sound.audio.speech.create(model="tts-1", voice="emma", input="Hello.")
         await transcribe(response_format="verbose_json", timestamp_granularities=["segment"])
 
 
@@ -144,7 +146,7 @@ async def test_other_faults_are_of_the_clients_own_types() -> None:
         with pytest.raises(openai.NotFoundError, match="without audio"):
             await silent.audio.transcriptions.create(model="ear", file=("a.wav", wav(1)))
         with pytest.raises(openai.NotFoundError, match="without audio"):
-            await silent.audio.speech.create(model="mouth", voice="x", input="Hello.")
+            await silent.audio.speech.create(model="mouth", voice="alloy", input="Hello.")
 
 
 async def test_a_form_that_is_none_is_a_bad_request() -> None:
@@ -237,7 +239,7 @@ async def test_the_first_sentence_is_sent_before_the_second_is_spoken() -> None:
                 yield sound
 
     tones = Slow()
-    body = {"model": "tts-1", "voice": "x", "input": "One sentence here. And another.", "response_format": "wav"}
+    body = {"model": "tts-1", "voice": "alloy", "input": "One sentence here. And another.", "response_format": "wav"}
     async with (
         asyncio.timeout(10),
         served(sounding(Stenographer(), tones)) as url,
@@ -260,10 +262,10 @@ async def test_a_voice_that_fails_is_an_error_before_the_first_sound() -> None:
 
     async with client(sounding(Stenographer(), Broken())) as sound:
         with pytest.raises(openai.InternalServerError):
-            await sound.audio.speech.create(model="tts-1", voice="x", input="Hello.")
+            await sound.audio.speech.create(model="tts-1", voice="alloy", input="Hello.")
         for text in ("...", "\N{ZERO WIDTH SPACE}"):
             with pytest.raises(openai.BadRequestError):
-                await sound.audio.speech.create(model="tts-1", voice="x", input=text)
+                await sound.audio.speech.create(model="tts-1", voice="alloy", input=text)
 
 
 def test_a_wav_stream_begins_with_the_plain_header_that_simple_clients_skip() -> None:

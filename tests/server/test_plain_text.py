@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
+import aiohttp
 import anthropic
 import pytest
 
@@ -94,6 +98,30 @@ async def test_a_call_that_is_cut_is_not_text(cut: str) -> None:
             reply, _message = await whole(chat, USER, **more)
         assert reply.text.startswith("Yes.")
         assert "<" not in reply.text
+
+
+@pytest.mark.parametrize("cut", ["[turn_", '[get_clock(place="Par'])
+async def test_a_list_of_calls_that_is_cut_is_not_text_in_any_api(cut: str) -> None:
+    writing = Writing(cut, "length")
+    home_with_tools = dataclasses.replace(acting(writing, Lamp(), ("python_list",)), profile=home(writing).profile)
+    asked = {"messages": [USER], "max_tokens": 3}
+    function: Any = CLOCK["function"]
+    clock = {"type": "function", **function}
+    requests: dict[str, list[dict[str, Any]]] = {
+        "/v1/chat/completions": [asked, {**asked, "tools": [CLOCK]}, {**asked, "tool_choice": "none"}],
+        "/v1/responses": [{"input": "?"}, {"input": "?", "tools": [clock]}],
+        "/v1/messages": [asked, {**asked, "tool_choice": {"type": "none"}}],
+        "/api/chat": [{"messages": [USER]}, {"messages": [USER], "tools": [CLOCK]}],
+        "/api/generate": [{"prompt": "?"}],
+    }
+    headers = {"Authorization": f"Bearer {OWNER}"}
+    async with served(home_with_tools) as url, aiohttp.ClientSession(url, headers=headers) as http:
+        for path, bodies in requests.items():
+            for body, is_streamed in itertools.product(bodies, (False, True)):
+                async with http.post(path, json={**body, "stream": is_streamed}) as answer:
+                    told = await answer.text()
+                assert answer.status == 200, (path, body, told)
+                assert "[" not in "".join(re.findall(r'"(?:text|content|response|delta)":"([^"]*)', told)), (path, told)
 
 
 def home_of_hermes(writing: Writing) -> Assistant:

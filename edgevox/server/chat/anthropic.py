@@ -14,7 +14,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError
-from edgevox.server.http.wire import RequestBody, only, sse_event
+from edgevox.server.http.wire import Ignored, RequestBody, StrictBody, only, sse_event
 
 
 class _Text(RequestBody):
@@ -98,7 +98,7 @@ class _OutputConfig(RequestBody):
     task_budget: Annotated[Any, only()] = None
 
 
-class MessagesBody(chat.ChatBody):
+class MessagesBody(chat.ChatBody, StrictBody):
     """The supported fields of a request."""
 
     max_tokens: int = Field(ge=1)
@@ -111,6 +111,16 @@ class MessagesBody(chat.ChatBody):
     top_p: float | None = Field(None, gt=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     output_config: _OutputConfig | None = None
+    metadata: Ignored = None
+    thinking: Ignored = None
+    cache_control: Ignored = None
+    context_management: Ignored = None
+    service_tier: Ignored = None
+    speed: Ignored = None
+    inference_geo: Ignored = None
+    diagnostics: Ignored = None
+    user_profile_id: Ignored = None
+    workspace_id: Ignored = None
     container: Annotated[Any, only()] = None
     mcp_servers: Annotated[Any, only([])] = None
 

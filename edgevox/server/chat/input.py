@@ -237,7 +237,8 @@ class ReplyFormat(ABC):
         """Format an error in the middle of the stream."""
 
 
-_SAMPLING = {"temperature", "top_p", "top_k", "max_tokens", "seed"}
+SAMPLING_OPTIONS = frozenset({"temperature", "top_p", "top_k", "min_p", "repeat_penalty"})
+"""The options of a request that have the name of their field in Sampling."""
 
 
 class ChatBody(RequestBody, ABC):
@@ -252,7 +253,8 @@ class ChatBody(RequestBody, ABC):
 
     def sampling(self, base: Sampling) -> Sampling:
         """Return `base` with the options that the request gives."""
-        return dataclasses.replace(base, **self.model_dump(include=_SAMPLING, exclude_none=True))
+        named = {*SAMPLING_OPTIONS, "max_tokens", "seed"}
+        return dataclasses.replace(base, **self.model_dump(include=named, exclude_none=True))
 
     @abstractmethod
     def question(self, base: Sampling, limits: ServerSettings) -> ChatInput:

@@ -59,7 +59,6 @@ class _Options(RequestBody):
     frequency_penalty: Annotated[Any, only(0)] = None
 
 
-_SAMPLING = {"temperature", "top_p", "top_k", "min_p", "repeat_penalty"}
 _MAX_SEED = 2**32 - 1
 
 
@@ -85,7 +84,7 @@ class _CommonBody(chat.ChatBody):
         given = self.options
         if given is None:
             return base
-        sampling = replace(base, **given.model_dump(include=_SAMPLING, exclude_none=True))
+        sampling = replace(base, **given.model_dump(include=set(chat.SAMPLING_OPTIONS), exclude_none=True))
         if given.seed is not None:
             sampling = replace(sampling, seed=given.seed % _MAX_SEED)
         if given.num_predict is None or given.num_predict < 1:  # negative: no limit, which here is the preset's

@@ -15,7 +15,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Role, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, only, sse_event
+from edgevox.server.http.wire import Ignored, RequestBody, StrictBody, only, sse_event
 
 _MAX_SEED = 2**32 - 1
 _FUNCTION_ID = "function"
@@ -103,13 +103,22 @@ class _StreamOptions(RequestBody):
     include_usage: bool | None = None
 
 
-class _CommonBody(chat.ChatBody):
+class _CommonBody(chat.ChatBody, StrictBody):
     """What both APIs have in common; unsupported options that would change the answer are rejected."""
+
+    user: Ignored = None
+    cache_prompt: Ignored = None
+    id_slot: Ignored = None
+    timings_per_token: Ignored = None
+    return_progress: Ignored = None
 
     stop: chat.StopString | Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=0, le=100_000)
+    min_p: float | None = Field(None, ge=0, le=1)
+    repeat_penalty: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1)
     stream_options: _StreamOptions | None = None
     n: Annotated[Any, only(1)] = None
@@ -146,6 +155,19 @@ class ChatCompletionBody(_CommonBody):
     top_logprobs: Annotated[Any, only(0)] = None
     modalities: Annotated[Any, only(["text"])] = None
     audio: Annotated[Any, only()] = None
+    metadata: Ignored = None
+    store: Ignored = None
+    service_tier: Ignored = None
+    safety_identifier: Ignored = None
+    prompt_cache_key: Ignored = None
+    prompt_cache_options: Ignored = None
+    prompt_cache_retention: Ignored = None
+    prediction: Ignored = None
+    moderation: Ignored = None
+    verbosity: Ignored = None
+    reasoning_effort: Ignored = None
+    reasoning_format: Ignored = None
+    chat_template_kwargs: Ignored = None
     web_search_options: Annotated[Any, only()] = None
 
     def sampling(self, base: Sampling) -> Sampling:

@@ -17,7 +17,7 @@ from edgevox.config import ServerSettings
 from edgevox.core.types import JsonObject, Message, NamedTool, Sampling, ToolCall, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, only, sse_event
+from edgevox.server.http.wire import Ignored, RequestBody, StrictBody, only, sse_event
 
 
 class _Text(RequestBody):
@@ -88,7 +88,7 @@ class _TextConfig(RequestBody):
     format: _Format | None = None
 
 
-class ResponsesBody(chat.ChatBody):
+class ResponsesBody(chat.ChatBody, StrictBody):
     """The supported fields of a request."""
 
     input: str | Annotated[list[_Item], Field(min_length=1)]
@@ -103,9 +103,24 @@ class ResponsesBody(chat.ChatBody):
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
     max_output_tokens: int | None = Field(None, ge=1)
+    user: Ignored = None
+    reasoning: Ignored = None
+    include: Ignored = None
+    truncation: Ignored = None
+    max_tool_calls: Ignored = None
+    stream_options: Ignored = None
+    service_tier: Ignored = None
+    safety_identifier: Ignored = None
+    prompt_cache_key: Ignored = None
+    prompt_cache_options: Ignored = None
+    prompt_cache_retention: Ignored = None
+    moderation: Ignored = None
+    context_management: Ignored = None
     background: Annotated[Any, only(False)] = None
     conversation: Annotated[Any, only()] = None
     prompt: Annotated[Any, only()] = None
+    image: Annotated[Any, only()] = None
+    access_programs: Annotated[Any, only()] = None
     top_logprobs: Annotated[Any, only(0)] = None
 
     def sampling(self, base: Sampling) -> Sampling:

@@ -133,6 +133,23 @@ def check_model(name: str, known: tuple[str, ...], *, aliases: tuple[str, ...] =
         raise ApiError(404, "model_not_found", f"unknown model {name[:64]}; known: {', '.join(known)}", param="model")
 
 
+# OpenAI's voices, which many programs hard-code: each stands for the voice of the assistant.
+_THEIR_VOICES = frozenset(
+    ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse")
+)
+_OWN_VOICE = frozenset(("default", "edgevox"))
+
+
+def check_voice(voice: str | Mapping[str, str], own: str, param: str) -> None:
+    """Raises ApiError if a request wants another voice than that of the assistant, which is `own`."""
+    name = voice if isinstance(voice, str) else voice.get("id", "")
+    if name.casefold() not in {*_THEIR_VOICES, *_OWN_VOICE, own.casefold()}:
+        message = (
+            f"{param}: this server speaks with {own or 'one voice'}, not with {name[:64]}: change it at /v1/voices"
+        )
+        raise invalid(message, param)
+
+
 def as_api_error(error: ApiError | EdgevoxError | OSError) -> ApiError:
     """Map an error of the assistant or of its machine to a response without local details; log it if it has some."""
     match error:

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.core.types import JsonObject
-from edgevox.server.http.errors import OLLAMA_PATH, ApiError, as_api_error, invalid, shutdown_error
+from edgevox.server.http.errors import OLLAMA_PATH, ApiError, as_api_error, shutdown_error
 
 BodyT = TypeVar("BodyT", bound="RequestBody")
 
@@ -27,6 +27,16 @@ class RequestBody(BaseModel):
     """Base of request bodies; unknown fields of newer clients are ignored."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False, frozen=True)
+
+
+class StrictBody(RequestBody):
+    """Base of bodies whose unknown fields are refused, as the original APIs do: a misspelt option has no effect."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Ignored: TypeAlias = Any
+"""The type of an option that clients send, and that changes nothing here."""
 
 
 _UNSUPPORTED: Literal["unsupported"] = "unsupported"
@@ -55,15 +65,23 @@ async def read_body(request: Request, kind: type[BodyT]) -> BodyT:
     return validated(kind, await read_json(request))
 
 
-def validated(kind: type[BodyT], content: object) -> BodyT:
-    """Raises ApiError that names an invalid field: an option that is not supported, or the innermost one."""
+_CODES = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
+
+
+def validated(kind: type[BodyT], content: object, within: str = "") -> BodyT:
+    """Raises ApiError that names an invalid field: an option that is not supported, or the innermost one.
+
+    `within` is the field that the content is the value of.
+    """
     try:
         return kind.model_validate(content)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
         shown = max(errors, key=lambda one: (one["type"] == _UNSUPPORTED, len(one["loc"])))
-        place = ".".join(str(step) for step in shown["loc"] if not _UNION_STEP.fullmatch(str(step)))
-        raise invalid(f"{place or 'the body'}: {shown['msg']}", place or None) from None
+        steps = [str(step) for step in shown["loc"] if not _UNION_STEP.fullmatch(str(step))]
+        place = ".".join(filter(None, (within, *steps)))
+        code = _CODES.get(shown["type"], "invalid_value")
+        raise ApiError(400, code, f"{place or 'the body'}: {shown['msg']}", param=place or None) from None
 
 
 async def read_json(request: Request) -> Any:  # noqa: ANN401 - JSON

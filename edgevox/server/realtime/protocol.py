@@ -8,13 +8,13 @@ import secrets
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, LiteralString, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import from_json
 
 from edgevox.core.types import JsonObject, NamedTool, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import BodyT, RequestBody, only, unsupported
+from edgevox.server.http.wire import StrictBody, only, unsupported, validated
 
 RATE_HZ: Final = 24_000
 SAMPLE_BYTES: Final = 2
@@ -59,12 +59,6 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_{secrets.token_hex(12)}"
 
 
-class _Strict(RequestBody):
-    """An object whose unknown fields are refused by name: an option without effect would be dropped silently."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 # --- the session
 
 
@@ -77,7 +71,7 @@ def _refused(*values: str, why: LiteralString) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-class AudioFormat(_Strict):
+class AudioFormat(StrictBody):
     """PCM of 16 bits at 24 kHz, the only one."""
 
     type: Annotated[
@@ -87,60 +81,66 @@ class AudioFormat(_Strict):
     rate: Literal[24_000] = 24_000
 
 
-class TurnDetection(_Strict):
-    """The endpointer of the assistant, behind both names. The numbers are accepted and have no effect."""
+# OpenAI's default, which stands for the hangover of the settings.
+_USUAL_SILENCE_MS = 500
+# OpenAI waits at most 8, 4 and 2 s; here the words decide, and this scales how long they let the silence be.
+_EAGERNESS = {"low": 2.0, "medium": 1.0, "auto": 1.0, "high": 0.5}
+
+
+class TurnDetection(StrictBody):
+    """The endpointer of the assistant, behind both names; it finds speech without a threshold of the client."""
 
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     create_response: bool = True
     interrupt_response: bool = True
-    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    prefix_padding_ms: Annotated[int, Field(ge=0)] | None = None
-    silence_duration_ms: Annotated[int, Field(ge=0)] | None = None
+    threshold: Annotated[float | None, only(0.5)] = None
+    prefix_padding_ms: Annotated[int | None, only(300)] = None
+    silence_duration_ms: Annotated[int, Field(ge=100, le=5000)] | None = None
     eagerness: Literal["low", "medium", "high", "auto"] | None = None
     idle_timeout_ms: Annotated[Any, only()] = None
 
+    @property
+    def hangover_scale(self) -> float:
+        """How long the silence is that ends an utterance, over that of the assistant's settings."""
+        if self.silence_duration_ms is not None:
+            return self.silence_duration_ms / _USUAL_SILENCE_MS
+        return _EAGERNESS[self.eagerness or "auto"]
 
-class Transcription(_Strict):
-    """Asks for the transcript of what is said; the recogniser and its language are the assistant's."""
+
+class Transcription(StrictBody):
+    """Asks for the transcript of what is said; the recogniser is the assistant's, whatever `model` names."""
 
     model: str | None = None
     language: str | None = None
-    prompt: str | None = None
-    delay: str | None = None
+    prompt: Annotated[str | None, only("")] = None
+    delay: Annotated[Any, only()] = None
 
 
-class NoiseReduction(_Strict):
-    """Without effect: the recogniser has no noise reduction."""
-
-    type: Literal["near_field", "far_field"] | None = None
-    strength: float | None = None
-
-
-class AudioInput(_Strict):
+class AudioInput(StrictBody):
     """How the client is heard."""
 
     format: AudioFormat = AudioFormat()
     turn_detection: TurnDetection | None = TurnDetection()
     transcription: Transcription | None = None
-    noise_reduction: NoiseReduction | None = None
+    noise_reduction: Annotated[Any, only()] = None
 
 
-class AudioOutput(_Strict):
-    """How it is answered; there is one voice."""
+class AudioOutput(StrictBody):
+    """How it is answered; `voice` is the assistant's own, or one of OpenAI's names for it."""
 
     format: AudioFormat = AudioFormat()
     voice: str | dict[str, str] = "default"
     speed: Annotated[float, only(1, 1.0)] = 1.0
 
 
-class AudioSettings(_Strict):
+class AudioSettings(StrictBody):
     """Both directions."""
 
     input: AudioInput = AudioInput()
     output: AudioOutput = AudioOutput()
 
 
-class FunctionTool(_Strict):
+class FunctionTool(StrictBody):
     """A function of the client."""
 
     type: Annotated[Literal["function"], _refused("mcp", why="MCP servers of a session are not supported")] = "function"
@@ -149,7 +149,7 @@ class FunctionTool(_Strict):
     parameters: dict[str, Any] | None = None
 
 
-class _NamedFunction(_Strict):
+class _NamedFunction(StrictBody):
     type: Annotated[Literal["function"], _refused("mcp", why="MCP servers of a session are not supported")] = "function"
     name: chat.ToolName
 
@@ -172,7 +172,7 @@ MaxTokens: TypeAlias = Annotated[int, Field(ge=1, le=4096)] | Literal["inf"]
 Choice: TypeAlias = Literal["auto", "none", "required"] | _NamedFunction
 
 
-class _Options(_Strict):
+class _Options(StrictBody):
     """What session and response have in common."""
 
     output_modalities: Modalities = Field(default_factory=_spoken)
@@ -219,7 +219,7 @@ class SessionSettings(_Options):
 
     def updated(self, given: JsonObject) -> SessionSettings:
         """Return the settings with the given fields, of `audio` only the given ones. Raises ApiError."""
-        return _validated(SessionSettings, _merged(self.model_dump(), _without_nulls(given)), "session")
+        return validated(SessionSettings, _merged(self.model_dump(), _without_nulls(given)), "session")
 
     def as_json(self, session_id: str) -> JsonObject:
         shown = {"id": session_id, "object": "realtime.session", **self.model_dump()}
@@ -259,13 +259,13 @@ class ResponseOptions(_Options):
     def of(cls, session: SessionSettings, given: JsonObject | None = None) -> ResponseOptions:
         """Raises ApiError."""
         common = session.model_dump(include=set(_Options.model_fields))
-        return _validated(cls, {**common, **_without_nulls(given or {})}, "response")
+        return validated(cls, {**common, **_without_nulls(given or {})}, "response")
 
 
 # --- conversation items
 
 
-class Content(_Strict):
+class Content(StrictBody):
     """A part of a message of the client."""
 
     type: Annotated[
@@ -277,7 +277,7 @@ class Content(_Strict):
     transcript: str | None = None
 
 
-class ClientItem(_Strict):
+class ClientItem(StrictBody):
     """An item that the client creates."""
 
     id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
@@ -300,7 +300,7 @@ class ClientItem(_Strict):
 # --- client events
 
 
-class _Event(_Strict):
+class _Event(StrictBody):
     event_id: Annotated[str, Field(max_length=512)] | None = None
 
 
@@ -421,25 +421,9 @@ def read_event(text: str) -> tuple[ClientEvent | ApiError, str | None]:
     if model is None:
         return invalid(f"unknown event {str(kind)[:64]}; known: {', '.join(CLIENT_EVENTS)}", "type"), event_id
     try:
-        return _validated(model, content, ""), event_id
+        return validated(model, content), event_id
     except ApiError as error:
         return error, event_id
-
-
-_CODES = {"extra_forbidden": "unknown_parameter", "missing": "missing_required_parameter"}
-
-
-def _validated(kind: type[BodyT], content: object, place: str) -> BodyT:
-    """Raises ApiError with OpenAI's code for the fault, and the field as `param`."""
-    try:
-        return kind.model_validate(content)
-    except ValidationError as error:
-        errors = error.errors(include_url=False, include_input=False, include_context=False)
-        shown = max(errors, key=lambda one: (one["type"] == "unsupported", len(one["loc"])))
-        steps = [str(step) for step in shown["loc"] if not isinstance(step, str) or step.isidentifier()]
-        param = ".".join(filter(None, (place, *steps)))
-        code = _CODES.get(shown["type"], "invalid_value")
-        raise ApiError(400, code, f"{param}: {shown['msg']}", param=param) from None
 
 
 def decoded(audio: str, param: str) -> bytes:

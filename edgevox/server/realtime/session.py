@@ -13,16 +13,17 @@ import numpy as np
 
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.io.duplex import Duplex
+from edgevox.config.sections import AUTO
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.metrics import TurnMetricsRecorder
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio, FinishReason, JsonObject, Message, NamedTool, ToolCall
 from edgevox.dialogue import Pipeline, VoiceLoop
-from edgevox.server.assistant import ProgramSession, VoiceSession, VoiceSessionFactory
+from edgevox.server.assistant import Assistant, ProgramSession, VoiceSession, VoiceSessionFactory
 from edgevox.server.chat.service import ChatService
 from edgevox.server.engine_queues import ModelQueue
-from edgevox.server.http.errors import ApiError, invalid
+from edgevox.server.http.errors import ApiError, check_voice, invalid
 from edgevox.server.realtime import protocol
 from edgevox.server.realtime.conversation import Asked, ClientFunctions, Item, Items, RealtimeAgent, SessionInstructions
 from edgevox.server.realtime.output import RealtimeLoudspeaker, ResponseWriter
@@ -44,10 +45,19 @@ _MOST_WAITING = 8
 _FULL_SCALE = 32_768
 
 
-def checked(settings: SessionSettings, factory: VoiceSessionFactory) -> SessionSettings:
+def checked(settings: SessionSettings, factory: VoiceSessionFactory, assistant: Assistant) -> SessionSettings:
     """Return the settings, if they fit together and this server can do it. Raises ApiError."""
     if settings.speaks and not factory.speaks:
         raise invalid("this server has no TTS: it was started without audio", "session.output_modalities")
+    check_voice(settings.audio.output.voice, assistant.voice_name, "session.audio.output.voice")
+    transcription, dashboard = settings.audio.input.transcription, assistant.dashboard
+    wanted = transcription.language if transcription is not None else None
+    expected = dashboard.settings.stt.language if dashboard is not None else AUTO
+    if wanted and expected != AUTO and wanted.partition("-")[0] != expected:
+        raise invalid(
+            f"this server recognises {expected}: its setting stt.language says so",
+            "session.audio.input.transcription.language",
+        )
     check_choice(settings, "session")
     return settings
 
@@ -72,7 +82,7 @@ class RealtimeSession:
         place: ClientSlot,
         settings: SessionSettings,
     ) -> None:
-        assistant = server.assistant
+        assistant = self._assistant = server.assistant
         self._factory = factory
         self._queues = server.queues
         self._place = place
@@ -98,6 +108,7 @@ class RealtimeSession:
             self._publish,
             None if caller.may(CONFIRM) else server.confirmations,
             duplex=self._duplex,
+            hangover_scale=self._hangover_scale,
             program=ProgramSession(
                 self._items, instructions, lambda own: RealtimeAgent(own, self._items, instructions, functions, self)
             ),
@@ -189,7 +200,7 @@ class RealtimeSession:
                 assert_never(event)
 
     def _update(self, given: JsonObject, loop: VoiceLoop) -> None:
-        updated = checked(self._settings.updated(given), self._factory)
+        updated = checked(self._settings.updated(given), self._factory, self._assistant)
         if (updated.audio.input.turn_detection is None) != (self._settings.audio.input.turn_detection is None):
             self._clear(loop)
         self._settings = updated
@@ -393,6 +404,10 @@ class RealtimeSession:
     def _duplex(self) -> Duplex:
         detection = self._settings.audio.input.turn_detection
         return "device" if detection is None or detection.interrupt_response else "half"
+
+    def _hangover_scale(self) -> float:
+        detection = self._settings.audio.input.turn_detection
+        return 1.0 if detection is None else detection.hangover_scale
 
     def _heard_ms(self, age_s: float) -> int:
         """Return the place in the received sound that is so old."""

@@ -22,9 +22,10 @@ from edgevox.core.types import Audio, JsonObject, Transcript
 from edgevox.server.assistant import DEFAULT_NAMES
 from edgevox.server.engine_queues import joined_text, synthesize, transcribe_in_turns
 from edgevox.server.http.auth import client_key_of
-from edgevox.server.http.errors import ApiError, check_model, invalid
+from edgevox.server.http.errors import ApiError, check_model, check_voice, invalid
 from edgevox.server.http.wire import (
-    RequestBody,
+    Ignored,
+    StrictBody,
     cancel_on_disconnect,
     content_type,
     only,
@@ -103,8 +104,8 @@ _MAX_FIELDS = 16
 _MAX_FIELD_BYTES = 10_000
 
 
-class SpeechBody(RequestBody):
-    """A speech request; `voice` is ignored, because there is one voice."""
+class SpeechBody(StrictBody):
+    """A speech request; `voice` is the assistant's own, or one of OpenAI's names for it."""
 
     model: str
     input: Annotated[str, Field(min_length=1, max_length=4096)]
@@ -112,9 +113,10 @@ class SpeechBody(RequestBody):
     response_format: AudioFormat | None = None
     speed: Annotated[float, Field(ge=0.25, le=4)] = 1.0
     stream_format: Annotated[Any, only("audio")] = None
+    instructions: Ignored = None
 
 
-class TranscriptionForm(RequestBody):
+class TranscriptionForm(StrictBody):
     """A transcription request; an empty `language` means detection."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -123,7 +125,14 @@ class TranscriptionForm(RequestBody):
     model: str
     language: Annotated[str, Field(pattern="^([a-z]{2,3})?$")] = ""
     response_format: TextFormat = "json"
+    prompt: Ignored = None
+    temperature: Ignored = None
+    chunking_strategy: Ignored = None
+    keywords: Ignored = Field(None, alias="keywords[]")
     stream: Annotated[Any, only("false", "")] = None
+    languages: Annotated[Any, only([])] = Field(None, alias="languages[]")
+    known_speaker_names: Annotated[Any, only([])] = Field(None, alias="known_speaker_names[]")
+    known_speaker_references: Annotated[Any, only([])] = Field(None, alias="known_speaker_references[]")
     include: Annotated[Any, only([])] = Field(None, alias="include[]")
     timestamp_granularities: Annotated[Any, only([], ["segment"])] = Field(None, alias="timestamp_granularities[]")
 
@@ -180,6 +189,7 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     if server.assistant.voice is None:
         raise _not_served("speak")
     check_model(body.model, (server.assistant.voice_name, *_TTS_NAMES))
+    check_voice(body.voice, server.assistant.voice_name, "voice")
     if not any(char.isalnum() for char in body.input):
         raise invalid(_NOTHING_TO_SAY, "input")
     form = body.response_format or "mp3"

@@ -18,7 +18,7 @@ from edgevox.server.assistant import DEFAULT_NAMES, Embedder
 from edgevox.server.engine_queues import EngineQueue
 from edgevox.server.http.auth import client_key_of
 from edgevox.server.http.errors import ApiError, check_model
-from edgevox.server.http.wire import RequestBody, cancel_on_disconnect, read_body, unsupported
+from edgevox.server.http.wire import Ignored, RequestBody, StrictBody, cancel_on_disconnect, read_body, unsupported
 from edgevox.server.routes import ENGINE_ERRORS, ApiRoute, ServerContext
 from edgevox.tools.policy import Caller
 
@@ -42,13 +42,14 @@ _Input: TypeAlias = Annotated[
 ]
 
 
-class EmbeddingsBody(RequestBody):
+class EmbeddingsBody(StrictBody):
     """A request of OpenAI's clients."""
 
     model: str = DEFAULT_NAMES[0]
     input: _Input
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
+    user: Ignored = None
 
 
 class EmbedBody(RequestBody):

@@ -85,7 +85,7 @@ def _settings(server: ServerContext, factory: VoiceSessionFactory, given: JsonOb
     """Return the first settings of a session. Raises ApiError."""
     first = SessionSettings(output_modalities=["audio" if factory.speaks else "text"])
     voice = {"audio": {"output": {"voice": server.assistant.voice_name or "default"}}}
-    return checked(first.updated(voice).updated(given), factory)
+    return checked(first.updated(voice).updated(given), factory, server.assistant)
 
 
 def _session_factory(server: ServerContext) -> VoiceSessionFactory:

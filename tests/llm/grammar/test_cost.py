@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from llguidance import LLMatcher, LLTokenizer
+from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
 
 from edgevox.llm.grammar.limits import SchemaCost, SchemaOverLimit
 from edgevox.llm.grammars import build_call_grammar, build_json_grammar
@@ -62,6 +63,21 @@ def test_a_hostile_schema_is_built_in_time_and_compiles(schema: dict[str, Any]) 
     grammar = build_json_grammar(schema)
     matcher = LLMatcher(LLTokenizer("byte"), LLMatcher.grammar_from_lark(grammar.lark))
     assert not matcher.is_error()
+    assert time.monotonic() - begun_s < BOUND_S
+
+
+@pytest.mark.parametrize("pattern", ["^((a|bc){1,1000}){1,1000}$", "^((a|ab|abc|b|bc|c){1,1000}){1,1000}$"])
+def test_nested_counts_are_masked_in_time(pattern: str) -> None:
+    begun_s = time.monotonic()
+    lark = build_json_grammar({"type": "string", "pattern": pattern}).lark
+    tokenizer = LLTokenizer("byte")
+    matcher, mask = (
+        LLMatcher(tokenizer, LLMatcher.grammar_from_lark(lark)),
+        allocate_token_bitmask(1, tokenizer.vocab_size),
+    )
+    for char in '"' + "abcbc" * 30:
+        fill_next_token_bitmask(matcher, mask)
+        matcher.consume_token(ord(char))
     assert time.monotonic() - begun_s < BOUND_S
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from openai.resources.realtime.realtime import AsyncRealtimeConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from edgevox.config import Settings
 from edgevox.core.errors import EngineFailed
 from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
@@ -170,6 +171,41 @@ async def test_detection_without_a_response_only_tells_what_was_said(folders: Fo
         assert done.response.output[0].content[0].text == "Sunny."
         assert talker.kinds().count("response.created") == 1
         assert behind.model.requests[-1].messages[-1].content == "how is it"
+
+
+async def test_the_silence_that_a_client_wants_ends_its_utterances(folders: Folders) -> None:
+    async with lobby(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind, connected(behind) as talker:
+        detection = {"type": "server_vad", "silence_duration_ms": 1500, "create_response": False}
+        await talker.update(audio={"input": {"turn_detection": detection}})
+        await talker.sound(np.concatenate((voiced(0.8, RATE_HZ), silent(1.2, RATE_HZ))))
+        await talker.sound(np.concatenate((voiced(0.8, RATE_HZ), silent(4.5, RATE_HZ))))
+        stopped = await talker.until("input_audio_buffer.speech_stopped")
+        assert stopped.audio_end_ms > 2_000  # with the usual silence the pause ends it
+
+
+async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: Folders) -> None:
+    refused = {
+        "input.turn_detection.threshold": {"input": {"turn_detection": {"type": "server_vad", "threshold": 0.9}}},
+        "input.turn_detection.prefix_padding_ms": {"input": {"turn_detection": {"prefix_padding_ms": 10}}},
+        "input.transcription.language": {"input": {"transcription": {"language": "fr"}}},
+        "input.transcription.prompt": {"input": {"transcription": {"prompt": "names"}}},
+        "input.noise_reduction": {"input": {"noise_reduction": {"type": "near_field"}}},
+        "output.voice": {"output": {"voice": "emma"}},
+    }
+    settings = Settings.model_validate({"stt": {"language": "en"}})
+    async with lobby(folders, has_tools=False, settings=settings) as behind, connected(behind) as talker:
+        for place, audio in refused.items():
+            session: Any = {"type": "realtime", "audio": audio}
+            await talker.connection.session.update(session=session)
+            assert (await talker.until("error")).error.param == f"session.audio.{place}"
+        usual = {"type": "server_vad", "threshold": 0.5, "prefix_padding_ms": 300, "silence_duration_ms": 500}
+        told = await talker.update(
+            audio={
+                "input": {"turn_detection": usual, "transcription": {"language": "en-US"}},
+                "output": {"voice": "marin"},
+            }
+        )
+        assert told.audio.output.voice == "marin"
 
 
 async def test_without_detection_the_client_commits_and_asks(folders: Folders) -> None:
