@@ -205,7 +205,6 @@ class Chromium(Visitor):
         """The language that pages are told, from the next one on."""
         agent = self.browser.execute_script("return navigator.userAgent")
         self.command("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=tag)
-        self.command("Emulation.setLocaleOverride", locale=tag)  # of fields with a time
 
     def paint_ms(self, url: str) -> float:
         """Open an address; when it painted something first, after the navigation began."""
