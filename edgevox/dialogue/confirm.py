@@ -42,6 +42,8 @@ _UNCLEAR = "the answer was not a clear yes"
 _NOT_BY_VOICE = "this needs more than a spoken yes"
 
 _OTHER_VOICE = "the yes was not of a voice that may confirm this"
+REFUSALS = (NO_ANSWER, _NOBODY, _CANCELLED, _UNCLEAR, _NOT_BY_VOICE, _OTHER_VOICE)
+"""Why a confirmation was refused, beside a plain no. Clients translate these sentences."""
 _NOT_BY_THIS_VOICE = "I need the yes of somebody who may do this."
 
 

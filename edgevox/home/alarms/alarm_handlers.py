@@ -34,7 +34,8 @@ CHANGE_SLOTS: JsonObject = {
     "days": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 6}},
     "is_on": {"type": "boolean"},
 }
-"""The slots of set_alarm that change one that is set: its id, its weekdays (0 is Monday), and whether it rings.
+"""The slots of set_alarm that change one that is set: its id, its weekdays (0 is Monday), and whether it rings; `name`
+is its new label then.
 
 No model is trained on them: the web page fills them."""
 
@@ -287,7 +288,7 @@ def _set_alarm(alarms: Alarms, kind: Kind, said: object, label: str, caller: Cal
 
 
 def _change_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
-    """Change the time (24 hours, "" keeps it), the days, or whether it rings. Raises HomeError."""
+    """Change the time (24 hours, "" keeps it), the label, the days, or whether it rings. Raises HomeError."""
     alarm = next((one for one in alarms.with_those_off() if one.id == arguments[TIMER_ID]), None)
     if alarm is None:
         raise HomeError("That is not set any more.")
@@ -295,8 +296,13 @@ def _change_alarm(alarms: Alarms, arguments: Mapping[str, Any]) -> str:
         at = time.fromisoformat(said) if (said := str(arguments.get("time") or "")) else None
     except ValueError:
         raise ClarificationNeeded(_QUESTIONS[alarm.kind]) from None
+    label = checked_label(arguments.get("name", alarm.label))
+    if alarm.kind == "schedule" and label != alarm.label:  # it has the rights of the one who set it up
+        raise HomeError("Cancel this command, and say the other one.")
+    if alarm.kind == "reminder" and not label:
+        raise ClarificationNeeded("Of what shall I remind you?")
     repeat = tuple(sorted(set(arguments.get("days", alarm.repeat))))
-    changed = alarms.change(alarm, at=at, repeat=repeat, is_on=arguments.get("is_on", alarm.is_on))
+    changed = alarms.change(alarm, at=at, label=label, repeat=repeat, is_on=arguments.get("is_on", alarm.is_on))
     if not changed.is_on:
         return sentence(f"the {_called(changed)} is off")
     return sentence(f"the {_called(changed)} is set for {time_phrase(changed, alarms)}")

@@ -165,18 +165,19 @@ class Alarms:
         with self._file.changing() as content:
             content.alarms = [alarm for alarm in content.alarms if alarm.id not in gone]
 
-    def change(self, alarm: Alarm, *, at: time | None, repeat: tuple[int, ...], is_on: bool) -> Alarm:
-        """Give it another time of day (None keeps it), other weekdays, or switch it off or on; it rings next after now.
+    def change(self, alarm: Alarm, *, at: time | None, label: str, repeat: tuple[int, ...], is_on: bool) -> Alarm:
+        """Give it another time of day (None keeps it), label or weekdays, or switch it; it rings next after now.
 
         One that does not repeat keeps its date if that is to come.
         """
         now, meant = self.now(), alarm.meant(self.zone).replace(tzinfo=None)
         is_as_before = at is None and repeat == alarm.repeat
         if is_as_before and alarm.due_s is not None and alarm.due_s > self._clock():
-            return self._replace(alarm.model_copy(update={"is_on": is_on}))
+            return self._replace(alarm.model_copy(update={"is_on": is_on, "label": label}))
         day = meant.date() if not (repeat or alarm.repeat) and meant.date() > now.date() else now.date()
         wall = datetime.combine(day, (at or meant.time()).replace(second=0, microsecond=0))
-        facts = {"at": wall, "due_s": None, "repeat": repeat, "is_on": is_on, "snoozed_until_s": None, "reckoned": None}
+        facts = {"at": wall, "due_s": None, "label": label, "repeat": repeat, "is_on": is_on}
+        facts |= {"snoozed_until_s": None, "reckoned": None}
         changed = alarm.model_copy(update=facts | ({} if at is None else {"sun": None}))
         if repeat:
             changed = self._moved_on(changed, after=now)

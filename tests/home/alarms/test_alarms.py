@@ -46,7 +46,7 @@ def test_alarms_survive_a_restart(tmp_path: Path) -> None:
     assert again.all() == (reminder, alarm)
 
 
-def test_an_alarm_gets_another_time_and_other_days_and_is_switched_off_and_on() -> None:
+def test_an_alarm_gets_another_time_name_and_other_days_and_is_switched_off_and_on() -> None:
     clock = Clock(2026, 11, 20, 6, 0)  # a Friday
     alarms = Alarms(clock, zone=BERLIN)
     alarm = alarms.set("alarm", berlin(2026, 11, 21, 7, 0), label="gym")
@@ -68,8 +68,12 @@ def test_an_alarm_gets_another_time_and_other_days_and_is_switched_off_and_on() 
     assert rings(alarms) == ["Mon 30 06:30"]
     change(days=[])
     assert rings(alarms) == ["Thu 26 06:30"]
+    assert change(name="swim", days=[]).startswith("The swim alarm is set for")
     with pytest.raises(HomeError):
         run_alarm(alarms, "set_alarm", {"id": "gone", "time": "07:00"})
+    command = alarms.set("schedule", berlin(2026, 11, 26, 22, 0), label="lock the front door")
+    with pytest.raises(HomeError):  # with the rights of the one who set it up
+        run_alarm(alarms, "set_alarm", {"id": command.id, "time": "", "name": "unlock the front door"})
 
 
 def test_alarms_are_sorted_by_ring_time() -> None:

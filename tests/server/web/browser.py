@@ -32,9 +32,18 @@ from tests.server.web.firefox import MarionetteConnection, running_firefox
 BOUND_S = 120.0  # a daemon with three engines starts meanwhile, perhaps on a busy machine
 TOKEN = "edgevox-token-of-the-visitor"
 DESKTOP, PHONE = (1280, 860), (390, 844)
+VIEWS = ("talk", "home", "plans", "timing", "tools", "system")
 _LOOK_EVERY_S = 0.1
 _BEFORE_S, _BEHIND_S = 1, 10
 _NONE: Mapping[str, str] = {}
+_LOADED = """
+    const parts = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+    const ours = parts.filter(({ name }) => name.endsWith("/") || name.includes("/page/"));
+    const files = [...new Map(ours.map((one) => [one.name, one])).values()]; // some are loaded again to be kept
+    const sum = (size) => files.reduce((total, one) => total + one[size], 0);
+    return [sum("encodedBodySize"), sum("decodedBodySize"), files.length];
+"""
+_PAINTED = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 _SPEECH = {"model": "default", "voice": "default", "response_format": "wav"}
 
 
@@ -196,6 +205,17 @@ class Chromium(Visitor):
         """The language that pages are told, from the next one on."""
         agent = self.browser.execute_script("return navigator.userAgent")
         self.command("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=tag)
+
+    def paint_ms(self, url: str) -> float:
+        """Open an address; when it painted something first, after the navigation began."""
+        self.open("about:blank")
+        self.open(url)
+        return float(self.until(lambda: self.does(_PAINTED)))
+
+    def loaded(self) -> tuple[int, int, int]:
+        """Bytes of the page's files that were loaded, as they were sent and uncompressed, and the number of files."""
+        sent, whole, files = self.does(_LOADED)
+        return sent, whole, files
 
     def complaints(self) -> list[str]:
         entries: list[dict[str, Any]] = self.browser.get_log("browser")  # type: ignore[no-untyped-call]  # it has no types

@@ -10,12 +10,14 @@ from edgevox.core.files import Folders
 from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
 from tests.server.web.browser import PHONE, Chromium, Firefox, Visitor, visiting, visiting_with_firefox
 from tests.server.web.page_server import BOUND_S, OneVoice, page_server
-from tests.server.websocket.harness import OWNER, Lobby
+from tests.server.websocket.harness import OWNER, UNLOCK, Lobby
 
 HEARD = "Is the counter light on?"
 ANSWERS = {
     HEARD: '<tool_call>\n{"name": "get_state", "arguments": {"name": "counter light", "state": "on"}}\n</tool_call>',
-    "lullaby": "**Two** songs:\n- `Guten Abend`\n- Brahms <b>",
+    "Unlock the front door": UNLOCK,
+    "lullaby": "**Two** songs:\n- `Guten Abend`\n- Brahms <b>, *slowly*, [a](https://a.test/b) [c](javascript:d)\n"
+    "```\n# e\n```",
 }
 
 # A file of the checkout: it is copied, not downloaded.

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 import numpy as np
 
 from edgevox.config import Settings
-from edgevox.config.settings import SttSettings
+from edgevox.config.settings import SttSettings, TtsSettings
 from edgevox.core.files import Folders
 from edgevox.core.languages import ENGLISH
 from edgevox.core.turn import CancelFlag
@@ -25,6 +25,7 @@ from tests.speakers.voices import voice
 
 BOUND_S = 30.0
 RING_FOR_S = 60.0
+DEFAULT_VOICE = TtsSettings().voice
 
 
 class AnsweringModel(RestingModel):
@@ -73,10 +74,11 @@ def page_server(
     voices: OneVoice | None = None,
     room: str = "",
     language: str = ENGLISH,
+    voice: str = DEFAULT_VOICE,
 ) -> Iterator[Lobby]:
     """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`.
 
-    With `room` a satellite stands there, which is called "shelf"; `language` is spoken at home.
+    With `room` a satellite stands there, which is called "shelf"; `language` is spoken at home, by that `voice`.
     """
     model = AnsweringModel(answers)
     loop = asyncio.new_event_loop()
@@ -91,7 +93,7 @@ def page_server(
                 engines=frozenset({"stt"}),
                 port=port,
                 voices=voices,
-                settings=Settings(stt=SttSettings(language=language)),
+                settings=Settings(stt=SttSettings(language=language), tts=TtsSettings(voice=voice)),
             ) as behind,
             _ringing(behind),
             AsyncExitStack() as devices,

@@ -28,16 +28,20 @@ from edgevox.server.web import static_files
 from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
 from edgevox.testing import NullSinks
 from tests.cli.command import edgevox, home_environment
+from tests.dialogue.sounds import voiced
 from tests.satellites.test_satellite_aloud import program
 from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household, visiting
-from tests.server.web.conftest import SMALL_ENCODER
+from tests.server.web.conftest import SMALL_ENCODER, SMALL_VOICE
 from tests.server.web.page_server import page_server
 from tests.server.web.test_page import CHOOSE
+from tests.server.web.test_walks import hear
 from tests.server.websocket.harness import OWNER, Lobby
 from tests.speakers.voices import voice
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
-ICON = Path(static_files.__file__).parent / "files" / "icon-192.png"
+FILES = Path(static_files.__file__).parent / "files"
+# Systems give a maskable icon a shape of their own: its ground fills it.
+ICONS = (("icon-192.png", 192, True), ("icon-512.png", 512, True), ("icon-maskable-512.png", 512, False))
 OPEN = """
     for (const group of document.querySelectorAll("[data-group]")) group.open = group.dataset.group === given[0];
 """
@@ -55,6 +59,7 @@ class Family:
     """What is said in a household, in its language, and the settings of its assistant."""
 
     language: str
+    voice: str
     room: str
     asked: tuple[str, ...]
     spoken: str
@@ -63,15 +68,19 @@ class Family:
     """kind, type of its field, time, name"""
     items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """of its lists, instead of those of the demo home"""
-    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def suffix(self) -> str:
         return "" if self.language == "en" else "-german"
 
+    @property
+    def variables(self) -> Mapping[str, str]:
+        return {"EDGEVOX_STT__LANGUAGE": self.language, "EDGEVOX_TTS__VOICE": self.voice}
+
 
 ENGLISH_FAMILY = Family(
     "en",
+    "hibari-en_US-heart",
     "Kitchen",
     (
         "Is the front door locked?",
@@ -90,6 +99,7 @@ ENGLISH_FAMILY = Family(
 )
 GERMAN_FAMILY = Family(
     "de",
+    "sano-de_DE",
     "Küche",
     (
         "Ist die Haustür abgeschlossen?",
@@ -106,7 +116,6 @@ GERMAN_FAMILY = Family(
         ("reminder", "time", "18:15", "Blumen gießen"),
     ),
     {"todo.shopping_list": ("Milch", "Brot"), "todo.tasks": ("Blumen gießen",)},
-    {"EDGEVOX_STT__LANGUAGE": "de", "EDGEVOX_TTS__VOICE": "sano-de_DE"},
 )
 FAMILIES = (ENGLISH_FAMILY, GERMAN_FAMILY)
 
@@ -152,7 +161,7 @@ def visit(family: Family, folder: Path, scratch: Path, *, is_whole: bool) -> Non
             take(visitor, folder, family, is_whole=is_whole)
             if is_whole and family is ENGLISH_FAMILY:
                 ringing(visitor, folder)
-                draw_icon(visitor, household.url)
+                draw_icons(visitor, household.url)
     finally:
         household.end()
 
@@ -163,9 +172,9 @@ def main_scripted(folder: Path) -> None:
     for family in FAMILIES:
         with tempfile.TemporaryDirectory() as scratch:
             folders = Folders(*(Path(scratch) / name for name in ("config", "state", "models")))
-            install_small_encoder(folders)
+            install_stand_ins(folders, family.voice)
             with (
-                page_server(folders, {}, room=family.room, language=family.language) as behind,
+                page_server(folders, {}, room=family.room, language=family.language, voice=family.voice) as behind,
                 visiting(None, Path(scratch) / "profile", {"LANGUAGE": family.language}) as visitor,
             ):
                 visitor.language(family.language)
@@ -195,6 +204,48 @@ def take_scripted(visitor: Chromium, behind: Lobby, folder: Path, family: Family
         settings(visitor, folder, size, family.suffix)
     if family is ENGLISH_FAMILY:
         ringing(visitor, folder)
+        details(visitor, folder)
+
+
+def details(visitor: Chromium, folder: Path) -> None:
+    """What is opened within the views, on a phone."""
+
+    def keep_as(name: str) -> None:
+        keep(visitor, folder / f"page-phone-{name}-light.png")
+
+    visitor.size(*PHONE, is_phone=True, scale=1.5)
+    visitor.colours("light")
+    hear(visitor, voiced(3.0), is_looped=True)
+    for thing in ("light.floor_lamp", "light.floor_lamp", "lock.front_door"):
+        show(visitor, "home")
+        before = len(visitor.turns())
+        visitor.one(f'[data-thing="{thing}"] .tap').click()
+        if thing.startswith("light"):
+            visitor.answered(before)
+    visitor.one(".asked .no")
+    keep_as("question")
+    visitor.press(Keys.ENTER)
+    visitor.answered(before)
+    visitor.one('[data-thing="light.floor_lamp"] .more').click()
+    visitor.one('[data-thing="light.floor_lamp"] .states time')
+    visitor.browser.execute_script("document.querySelector('[data-thing=\"light.floor_lamp\"]').scrollIntoView()")
+    keep_as("changes")
+    show(visitor, "talk")
+    visitor.does("[...document.querySelectorAll('.call .raw')].at(-2).open = true")
+    keep_as("call")
+    visitor.one("#history-search").send_keys("light")
+    visitor.until(lambda: "found" in visitor.text("#history-note"))
+    keep_as("search")
+    visitor.one("#history-search").clear()
+    show(visitor, "plans")
+    visitor.one('[data-kind="alarm"] .row .quiet').click()
+    keep_as("alarm")
+    show(visitor, "system")
+    visitor.does(OPEN, "microphone")
+    visitor.one('[data-group="microphone"] .test button').click()
+    visitor.until(lambda: visitor.does("return document.querySelector('.test meter')?.value > 0.1"))
+    visitor.browser.execute_script("document.querySelector('.test meter').scrollIntoView({ block: 'center' })")
+    keep_as("microphone")
 
 
 def is_connected(visitor: Chromium) -> bool:
@@ -218,11 +269,17 @@ def ringing(visitor: Chromium, folder: Path) -> None:
     visitor.one("#ring .stop").click()
 
 
-def install_small_encoder(folders: Folders) -> None:
-    """A file in place of the voice encoder, so that the page offers to add people."""
+def install_stand_ins(folders: Folders, voice_id: str) -> None:
+    """Files in place of the voice encoder, so that the page offers to add people, and of the voice in use."""
+    entry = open_store(folders).manifest.find(voice_id)
+    assert entry is not None
+    facts = f'engine = "{entry.engine}"\nlanguage = "{entry.language}"\nlicence = "{entry.licence}"'
+    stand_in = SMALL_VOICE.replace("small-voice", voice_id).replace('licence = "MIT"', facts)
     folders.config.mkdir(parents=True)
-    (folders.config / "models.toml").write_text(SMALL_ENCODER)
-    open_store(folders).ensure([VOICE_ENCODER], lambda _progress: None)
+    (folders.config / "models.toml").write_text(
+        SMALL_ENCODER + stand_in.replace("bytes_about = 1000", f"bytes_about = {entry.size_bytes}")
+    )
+    open_store(folders).ensure([VOICE_ENCODER, voice_id], lambda _progress: None)
 
 
 def compress(folder: Path) -> None:
@@ -326,11 +383,15 @@ def both(
         keep(visitor, folder / f"page-{'phone' if is_phone else 'desktop'}-{name}-{scheme}{suffix}.png")
 
 
-def draw_icon(visitor: Chromium, url: str) -> None:
+def draw_icons(visitor: Chromium, url: str) -> None:
     """The icon for systems that read no SVG."""
-    visitor.size(192, 192)
-    visitor.open(f"{url}/page/icon.svg")
-    keep(visitor, ICON)
+    visitor.command("Emulation.setDefaultBackgroundColorOverride", color={"r": 0, "g": 0, "b": 0, "a": 0})
+    for name, side, is_rounded in ICONS:
+        visitor.size(side, side)
+        visitor.open(f"{url}/page/icon.svg")
+        if not is_rounded:
+            visitor.browser.execute_script("document.querySelector('rect').removeAttribute('rx')")
+        keep(visitor, FILES / name)
 
 
 def show(visitor: Chromium, view: str) -> None:
@@ -338,6 +399,7 @@ def show(visitor: Chromium, view: str) -> None:
     visitor.browser.execute_script("document.getElementById('turns').scrollTop = 1e6")
     if view == "talk":
         visitor.browser.execute_script("document.getElementById('panels').scrollTop = 0")
+    visitor.browser.execute_script("document.querySelector('.answers .no')?.focus()")
 
 
 def keep(visitor: Chromium, path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_lock_is_opened_only_after_a_yes_and_the_no_has_the_focus(visitor: Vis
     tap(visitor, "lock.front_door")
     card = visitor.one(".asked .confirmation")
     assert card.is_displayed()
-    assert visitor.does("return document.activeElement.className") == "no"
+    assert visitor.does("return document.activeElement.className") == "main no"
     assert re.search(r"\d+ s", visitor.text(".asked [role=timer]"))
     visitor.press(Keys.ENTER)
     visitor.until(lambda: not visitor.browser.find_elements(By.CSS_SELECTOR, ".asked .confirmation"))

@@ -1,7 +1,9 @@
 // A confirmation with two buttons. The first answer counts, here or on another device; none in time is a no.
 
 import { button, element } from "./element.js";
-import { language, quoted, t } from "./texts.js";
+import { fromServer, language, quoted, t } from "./texts.js";
+
+const SPOKEN_S = 8; // as long as the assistant waits for a spoken answer, from the end of its question on
 
 export class Confirmation {
   /** `answer(granted)` sends the answer; `isHeard` if a spoken answer can come. */
@@ -13,11 +15,18 @@ export class Confirmation {
       for (const one of this.buttons.children) one.disabled = true;
       answer(granted);
     };
-    this.no = button("no", choose(false), t("no"));
-    this.buttons = element("div", { class: "answers", hidden: !mayAnswer }, this.no, button("main yes", choose(true), t("yes")));
+    this.no = button("main no", choose(false), t("no")); // the safe answer is the one that stands out
+    this.buttons = element("div", { class: "answers", hidden: !mayAnswer }, this.no, button("yes", choose(true), t("yes")));
     this.element = element("div", { class: "confirmation", role: "group", "aria-label": question }, this.words, this.buttons, this.hint, this.left);
-    // A spoken answer is awaited for a shorter time, from the end of the question on.
-    if (seconds > 0 && (!isHeard || level === "screen")) this.countDown(seconds);
+    this.isSpoken = isHeard && level !== "screen";
+    if (seconds > 0 && !this.isSpoken) this.countDown(seconds);
+  }
+
+  // What the assistant does while the question is open: once it has been spoken, the time for a spoken answer runs.
+  follow(state) {
+    if (!this.isSpoken) return;
+    clearInterval(this.counting);
+    if (state === "asking") this.countDown(SPOKEN_S);
   }
 
   countDown(seconds) {
@@ -31,18 +40,23 @@ export class Confirmation {
   }
 
   heard({ text, answer }) {
+    if (this.isSpoken) {
+      clearInterval(this.counting); // an answer that is not clear is asked for once more
+      this.left.hidden = true;
+    }
     this.hint.textContent = answer === "unclear" ? t("unclear", { text }) : quoted(text);
   }
 
   decide({ granted, why }) {
     this.close();
     this.element.dataset.granted = granted;
-    // The server gives its reasons in English.
     const words = t(granted ? "confirmed" : "refused");
-    this.hint.textContent = language === "en" && why ? `${words}: ${why}` : words;
+    const reason = fromServer(`why.${why}`, language === "en" ? why : ""); // others name the person who chose
+    this.hint.textContent = reason ? `${words}: ${reason}` : words;
   }
 
   close() {
+    this.isSpoken = false;
     clearInterval(this.counting);
     this.left.remove();
     this.buttons.remove();

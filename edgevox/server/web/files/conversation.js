@@ -1,7 +1,7 @@
 // Shows the conversation: turns, provisional transcripts, and typed text that waits to be sent.
 
 import { byId, element } from "./element.js";
-import { t } from "./texts.js";
+import { fromServer, t } from "./texts.js";
 import { speakerName, Turn } from "./turn.js";
 
 const MOST_TURNS = 100;
@@ -64,13 +64,16 @@ export class Conversation {
         else if (place === "here") this.guess(frame.text);
         break;
       case "confirmation_required":
-        if (turn) this.on.asked(turn.question(frame, this.on.isHeard()));
+        if (turn) this.ask(turn.question(frame, place === "room" ? turn.element.dataset.source === "voice" : this.on.isHeard()), place);
         this.announce(t("yesOrNo", { question: frame.question }));
+        break;
+      case "state":
+        if (this.open?.place === place) this.open.card.follow(frame.state);
         break;
       case "done":
         turn?.done(frame);
         turn?.tellFrom(speakerName(frame.speaker), turn.where);
-        this.announce([frame.reply, frame.error].filter(Boolean).join(" "));
+        this.announce([frame.reply, fromServer(`error.${frame.error_code}`, frame.error)].filter(Boolean).join(" "));
         break;
       default:
         turn?.[OF_TURN[frame.type]]?.(frame);
@@ -90,6 +93,11 @@ export class Conversation {
       first.element.remove();
       this.turns.delete(oldest);
     }
+  }
+
+  ask(card, place) {
+    this.open = { card, place };
+    this.on.asked(card);
   }
 
   guess(text) {

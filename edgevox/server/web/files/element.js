@@ -31,11 +31,6 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-export function showNote(node, words) {
-  if (node.textContent !== words) node.textContent = words;
-  node.hidden = words === "";
-}
-
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);

@@ -1,6 +1,7 @@
 // What was said before, from the records of the server: by day, in one room, by one person, and found by its words.
 
-import { byId, element, showNote } from "./element.js";
+import { byId, element } from "./element.js";
+import { showNote } from "./markdown.js";
 import { dayName, t } from "./texts.js";
 import { speakerName, Turn } from "./turn.js";
 

@@ -1,6 +1,7 @@
 // Shows the areas and entities of the home; polls while the view is visible.
 
-import { byId, element, showNote } from "./element.js";
+import { byId, element } from "./element.js";
+import { showNote } from "./markdown.js";
 import { Polling } from "./polling.js";
 import { known, language, t } from "./texts.js";
 import { Thing } from "./thing.js";

@@ -4,19 +4,20 @@ import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { Conversation } from "./conversation.js";
 import { deviceRoom } from "./device-room.js";
-import { button, byId, showNote } from "./element.js";
+import { button, byId } from "./element.js";
 import { Engines } from "./engines.js";
 import { History } from "./history.js";
 import { Home } from "./home.js";
 import { icon } from "./icons.js";
 import { Loudspeaker } from "./loudspeaker.js";
+import { showNote } from "./markdown.js";
 import { Microphone } from "./microphone.js";
 import { Plans } from "./plans.js";
 import { Ring } from "./ring.js";
 import { Room } from "./room.js";
 import { Server } from "./server.js";
 import { VoiceSocket } from "./socket.js";
-import { number, speakIn, spoken, t, translatePage } from "./texts.js";
+import { fromServer, number, speakIn, spoken, t, translatePage } from "./texts.js";
 import { Timing } from "./timing.js";
 import { forgetToken, keepToken, takeToken } from "./token.js";
 import { Tools } from "./tools.js";
@@ -131,7 +132,7 @@ function take(frame) {
       void plans.refresh();
       break;
     case "error":
-      notice(frame.message);
+      notice(fromServer(`error.${frame.code}`, frame.message));
       if (NOT_TAKEN.has(frame.code)) composer.giveBack(conversation.unqueue());
       break;
   }
@@ -143,13 +144,13 @@ function greet(hello) {
   byId("microphone").disabled = !hello.listens;
   byId("microphone").title = hello.listens ? "" : t("noRecognition");
   mayConfirm = hello.may_confirm;
-  void showExamples(hello.language);
+  showExamples(hello.language);
   void room.listen();
   void Promise.all([home.watch(), plans.watch(), engines.watch(), history.begin(), timing.refresh(), tools.refresh(), isSystemSeen && watchSystem()]);
 }
 
-async function showExamples(code) {
-  await speakIn(code).catch(() => {}); // without the catalogue they are in the language of the page
+function showExamples(code) {
+  speakIn(code);
   const examples = [1, 2, 3, 4].map((number) => spoken(`example${number}`));
   byId("examples").replaceChildren(...examples.map((words) => button("example", () => void send(words), words)));
 }

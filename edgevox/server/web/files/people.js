@@ -1,7 +1,8 @@
 // The people that the assistant knows by their voices: who they are, a new one, a test, and removing one.
 
-import { button, element, field, labelled, showNote } from "./element.js";
+import { button, element, field, labelled } from "./element.js";
 import { KeyedList } from "./list.js";
+import { showNote } from "./markdown.js";
 import { Microphone, openMicrophone } from "./microphone.js";
 import { t } from "./texts.js";
 import { speakerName } from "./turn.js";

@@ -1,7 +1,8 @@
 // Timers, alarms, reminders, scheduled commands and lists: shown, changed and added.
 
-import { button, byId, element, field, labelled, showNote } from "./element.js";
+import { button, byId, element, field, labelled } from "./element.js";
 import { KeyedList } from "./list.js";
+import { showNote } from "./markdown.js";
 import { Polling } from "./polling.js";
 import { clock, language, locale, nearDay, t } from "./texts.js";
 
@@ -74,29 +75,33 @@ export class Plans {
     return item;
   }
 
-  // A switch, and a form for another time and other days; what follows the sun has no time to change.
-  changes(item, { id, time, days, is_on: isOn }, name) {
+  // A switch, and a form for other words, another time and other days; what follows the sun has no time to change.
+  changes(item, entry, name) {
+    const { id, time, is_on: isOn } = entry;
     const change = () => this.act("set_alarm", { id, time: "", is_on: !isOn });
     const onOff = element("input", { type: "checkbox", role: "switch", checked: isOn, change, "aria-label": `${t("isOn")}: ${name}` });
     item.classList.toggle("off", !isOn);
-    const edit = labelled(t("change"), name, () => this.edit(item, { id, time, days }));
+    const edit = labelled(t("change"), name, () => this.edit(item, entry));
     return [element("label", { class: "switch" }, onOff, t("isOn")), ...(time ? [edit] : [])];
   }
 
-  edit(item, { id, time, days }) {
+  // A scheduled command keeps its words: whether it may run was decided for them.
+  edit(item, { id, kind, text, time, days }) {
     item.querySelector("form")?.remove();
+    const words = kind === "schedule" ? null : field(t("nameOrTask"), { type: "text", maxlength: 100, value: text, required: kind === "reminder" });
     const at = field(t("time"), { type: "time", required: true, value: time });
     const boxes = WEEK.map((_, day) => element("input", { type: "checkbox", checked: days.includes(day) }));
     const submit = (event) => {
       event.preventDefault();
       form.remove();
-      this.act("set_alarm", { id, time: at.value, days: boxes.flatMap((box, day) => (box.checked ? [day] : [])) });
+      const named = words === null ? {} : { name: words.value.trim() };
+      this.act("set_alarm", { id, time: at.value, ...named, days: boxes.flatMap((box, day) => (box.checked ? [day] : [])) });
     };
     const week = boxes.map((box, day) => element("label", {}, box, WEEK[day]));
     const done = element("div", { class: "row" }, element("button", { type: "submit", class: "main" }, t("save")), button("", () => form.remove(), t("cancel")));
-    const form = element("form", { class: "edit", submit }, at, element("fieldset", {}, element("legend", {}, t("repeat.days")), ...week), done);
+    const form = element("form", { class: "edit", submit }, words, at, element("fieldset", {}, element("legend", {}, t("repeat.days")), ...week), done);
     item.append(form);
-    at.focus();
+    (words ?? at).focus();
   }
 
   // Shows the rest of running timers, by the clock of the server.

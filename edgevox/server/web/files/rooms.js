@@ -1,7 +1,8 @@
 // The rooms with a satellite: who is listening, muting one, and a sentence to test it.
 
-import { element, labelled, showNote } from "./element.js";
+import { element, labelled } from "./element.js";
 import { KeyedList } from "./list.js";
+import { showNote } from "./markdown.js";
 import { Polling } from "./polling.js";
 import { known, spoken, t } from "./texts.js";
 

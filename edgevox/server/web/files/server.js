@@ -1,6 +1,6 @@
 // HTTP requests of the page. The token goes in a header, never in a URL. All errors have a sentence for the user.
 
-import { t } from "./texts.js";
+import { fromServer, t } from "./texts.js";
 
 export class Refused extends Error {
   constructor(status, message) {
@@ -64,6 +64,6 @@ export class Server {
     });
     if (response.ok) return response;
     const body = await response.json().catch(() => ({}));
-    throw new Refused(response.status, body.error?.message ?? `the server answered ${response.status}`);
+    throw new Refused(response.status, fromServer(`error.${body.error?.code}`, body.error?.message ?? t("answered", { status: response.status })));
   }
 }

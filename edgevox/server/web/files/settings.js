@@ -1,8 +1,9 @@
 // The editable settings in groups: a field for each, what else belongs there, a test, and a button that saves the changes.
 
 import { deviceRoomField } from "./device-room.js";
-import { button, byId, element, showNote } from "./element.js";
-import { known, language, languageName, t } from "./texts.js";
+import { button, byId, element } from "./element.js";
+import { showNote } from "./markdown.js";
+import { fromServer, known, languageName, serverLanguage, t } from "./texts.js";
 
 // The tables of the settings file in each group.
 const GROUPS = {
@@ -103,10 +104,10 @@ class Field {
     this.control.disabled = !setting.is_changeable;
     this.before = this.raw;
     const { name, description, is_changeable: isChangeable, why_not: reason } = setting;
-    // The server describes its settings in English.
-    const about = [language === "en" ? description : "", isChangeable ? "" : reason].filter(Boolean).join("; ");
+    const about = element("span", { class: "about", lang: serverLanguage(`about.${name}`) }, fromServer(`about.${name}`, description));
+    if (!isChangeable) about.append("; ", element("span", { lang: "en" }, reason));
     const title = known(`setting.${name}`) ? t(`setting.${name}`) : name;
-    this.element = element("div", { class: "field" }, element("label", { for: this.id, title: name }, title, element("span", { class: "about" }, about)), this.control);
+    this.element = element("div", { class: "field" }, element("label", { for: this.id, title: name }, title, about), this.control);
   }
 
   // The table of the settings file that contains it: "tts" for "tts.speed".

@@ -1,21 +1,25 @@
 // The texts of the page, in English or German: a catalogue for each with the same keys. What the assistant says comes from the
 // server, in its own language.
 
+import { SPOKEN } from "./texts-spoken.js";
+
 export const language = navigator.language.startsWith("de") ? "de" : "en";
 // With the region of the browser: 18:30 in Britain is 06:30 PM in America.
 export const locale = navigator.language.startsWith(language) ? navigator.language : language;
-const { TEXTS } = await import(`./texts-${language}.js`);
+const [{ TEXTS }, { SERVER_TEXTS }] = await Promise.all([
+  import(`./texts-${language}.js`),
+  language === "en" ? { SERVER_TEXTS: {} } : import(`./texts-server-${language}.js`),
+]);
 
-let spokenTexts = TEXTS;
+let spokenTexts = SPOKEN[language];
 
 export function t(key, values = {}) {
   return TEXTS[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-// What is said to the assistant, and by it, is in its own language; English for one without a catalogue.
-export async function speakIn(code) {
-  const spoken = code === "de" ? "de" : "en";
-  if (spoken !== language) spokenTexts = (await import(`./texts-${spoken}.js`)).TEXTS;
+// What is said to the assistant, and by it, is in its own language; English for one without texts here.
+export function speakIn(code) {
+  spokenTexts = SPOKEN[code] ?? SPOKEN.en;
 }
 
 export function spoken(key) {
@@ -25,6 +29,16 @@ export function spoken(key) {
 // Texts that not every key has: the kind of an entity, the name of an engine.
 export function known(key) {
   return key in TEXTS;
+}
+
+// A sentence that the server has in English, by its key; as the server wrote it where the catalogue lacks it.
+export function fromServer(key, english) {
+  return SERVER_TEXTS[key] ?? english;
+}
+
+// The language of such a sentence, for screen readers.
+export function serverLanguage(key) {
+  return key in SERVER_TEXTS ? language : "en";
 }
 
 // The name of a language, such as "en" or "en-US", in that of the page.

@@ -140,9 +140,12 @@ export class Thing {
   }
 
   updatePlay(act) {
+    if (act?.word === this.play?.dataset.word) return; // it may have the focus
     this.play?.remove();
     this.play = act === null ? undefined : button("quiet", () => this.act(act.tool, {}), t(act.word));
-    if (this.play !== undefined) this.extras.append(this.play);
+    if (this.play === undefined) return;
+    this.play.dataset.word = act.word;
+    this.extras.append(this.play);
   }
 }
 

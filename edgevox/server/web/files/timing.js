@@ -1,6 +1,7 @@
 // Latency charts: the selected or last turn, and the whole day.
 
-import { byId, showNote } from "./element.js";
+import { byId } from "./element.js";
+import { showNote } from "./markdown.js";
 import { quoted, t } from "./texts.js";
 import { trend, verdict } from "./trend.js";
 import { waterfall } from "./waterfall.js";

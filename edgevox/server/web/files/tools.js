@@ -1,7 +1,8 @@
 // Tool statistics: offered, chosen, refused and duration.
 
-import { byId, element, showNote } from "./element.js";
-import { t } from "./texts.js";
+import { byId, element } from "./element.js";
+import { showNote } from "./markdown.js";
+import { fromServer, serverLanguage, t } from "./texts.js";
 import { milliseconds } from "./waterfall.js";
 
 const SHOWN_FIRST = 8;
@@ -40,7 +41,9 @@ export class Tools {
 
 function row(tool) {
   const failed = tool.failed + tool.timed_out;
-  const name = element("th", { scope: "row" }, element("code", {}, tool.name), element("span", { class: "about", lang: "en" }, tool.description));
+  const key = `tool.${tool.name}`;
+  const about = element("span", { class: "about", lang: serverLanguage(key) }, fromServer(key, tool.description));
+  const name = element("th", { scope: "row" }, element("code", {}, tool.name), about);
   const counts = [tool.offered, tool.chosen, tool.refused, failed].map((count) => element("td", {}, count ? `${count}` : "–"));
   return element("tr", { "data-tool": tool.name }, name, ...counts, element("td", {}, tool.chosen ? milliseconds(tool.mean_ms) : "–"));
 }

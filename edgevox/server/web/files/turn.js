@@ -3,7 +3,7 @@
 import { Confirmation } from "./confirmation.js";
 import { button, element } from "./element.js";
 import { markdown } from "./markdown.js";
-import { clock, dayName, t } from "./texts.js";
+import { clock, dayName, fromServer, t } from "./texts.js";
 import { ToolCall } from "./tool-call.js";
 import { firstSoundMs, milliseconds, tookMs, waterfall } from "./waterfall.js";
 
@@ -17,7 +17,7 @@ export class Turn {
     this.heard = "";
     this.said = element("p", { class: "said" }, "…");
     this.work = element("div", { class: "work" });
-    this.reply = element("p", { class: "reply", hidden: true });
+    this.reply = element("div", { class: "reply", hidden: true });
     this.foot = element("p", { class: "foot" });
     this.from = element("p", { class: "from" });
     this.element = element("li", { class: "turn", "data-source": source, "data-place": place, "aria-busy": "true" }, this.from, this.said, this.work, this.reply, this.foot);
@@ -92,7 +92,10 @@ export class Turn {
     for (const call of this.calls.values()) if (call.element.dataset.state === "written") call.element.remove();
     this.reply.replaceChildren(...markdown(frame.reply || this.reply.textContent));
     this.reply.hidden = this.reply.textContent === "";
-    if (frame.error) this.work.append(element("p", { class: "failure" }, [frame.error, frame.hint].filter(Boolean).join(" → ")));
+    if (frame.error) {
+      const english = [frame.error, frame.hint].filter(Boolean).join(" → ");
+      this.work.append(element("p", { class: "failure" }, fromServer(`error.${frame.error_code}`, english)));
+    }
     this.foot.replaceChildren(...this.footnotes(frame));
   }
 

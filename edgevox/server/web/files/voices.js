@@ -1,7 +1,8 @@
 // The voices: what is known of each, how it sounds, and which one speaks.
 
-import { element, labelled, showNote } from "./element.js";
+import { element, labelled } from "./element.js";
 import { KeyedList } from "./list.js";
+import { showNote } from "./markdown.js";
 import { isMissing, megabytes } from "./models.js";
 import { languageName, t } from "./texts.js";
 

@@ -21,10 +21,21 @@ export function firstSoundMs({ stages }) {
   return asked ? speak.start_ms - (asked.end_ms - asked.start_ms) : speak.start_ms;
 }
 
-// Duration of a turn, without the time in which it waited for a yes.
+// Duration of a turn, without the time in which it only waited for a yes.
 export function tookMs({ total_ms: total, stages }) {
   const asked = stages.find((stage) => stage.name === "confirm");
-  return asked ? total - (asked.end_ms - asked.start_ms) : total;
+  return asked ? total - waitedMs(asked, stages) : total;
+}
+
+// How long nothing but the wait went on: the question is spoken meanwhile.
+function waitedMs({ start_ms: start, end_ms: end }, stages) {
+  let [waited, from] = [0, start];
+  const others = stages.filter((stage) => stage.name !== "confirm").toSorted((one, other) => one.start_ms - other.start_ms);
+  for (const other of others) {
+    waited += Math.max(0, Math.min(other.start_ms, end) - from);
+    from = Math.max(from, Math.min(other.end_ms, end));
+  }
+  return waited + end - from;
 }
 
 // The chart with labels, `width` pixels wide.
