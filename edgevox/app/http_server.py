@@ -11,7 +11,7 @@ from functools import partial
 from rich.console import Console
 
 from edgevox.app.runtime import AssistantRuntime
-from edgevox.config import ServerSettings
+from edgevox.config import Settings
 from edgevox.core import events
 from edgevox.core.turn import background_task, cancel_tasks
 from edgevox.home.entities import Home, HomeError
@@ -108,7 +108,7 @@ async def run_http_server(
     with runtime.bus.listening(queues.on_event):
         async with (
             http_listener(app, settings.host, settings.port, certificate_of(settings)) as url,
-            _run_wyoming_server(settings, assistant, queues, console),
+            _run_wyoming_server(runtime.settings, assistant, queues, console),
             _connect_satellites(runtime, assistant, queues),
         ):
             console.print(f"serving {assistant.name} at {url}/v1", markup=False, soft_wrap=True)
@@ -135,23 +135,25 @@ async def _connect_satellites(
 
 @asynccontextmanager
 async def _run_wyoming_server(
-    settings: ServerSettings, assistant: Assistant, queues: EngineQueues, console: Console
+    settings: Settings, assistant: Assistant, queues: EngineQueues, console: Console
 ) -> AsyncIterator[None]:
-    """Serve STT, TTS and tools to Home Assistant, if enabled. Raises ConfigError."""
-    if not settings.wyoming:
+    """Serve STT, TTS, wake words and tools to Home Assistant, if enabled. Raises ConfigError."""
+    server = settings.server
+    if not server.wyoming:
         yield
         return
     # Imported here because it is optional.
     from edgevox.server.wyoming import WyomingService, wyoming_listener
     from edgevox.server.wyoming_announcement import announced
 
-    offer = WyomingService(assistant, queues, settings)
-    peers, host = settings.wyoming_peers, settings.wyoming_host
+    offer = WyomingService(assistant, queues, server, settings.wake)
+    peers, host = server.wyoming_peers, server.wyoming_host
     async with AsyncExitStack() as running:
-        address = await running.enter_async_context(wyoming_listener(offer, host, settings.wyoming_port, peers))
-        if settings.wyoming_announce:
+        address = await running.enter_async_context(wyoming_listener(offer, host, server.wyoming_port, peers))
+        if server.wyoming_announce:
             await running.enter_async_context(announced("EdgeVox", host, int(address.rpartition(":")[2])))
-        parts = {"STT": offer.info.asr, "TTS": offer.info.tts, "tools": offer.info.handle}
+        info = offer.info
+        parts = {"STT": info.asr, "TTS": info.tts, "wake words": info.wake, "tools": info.handle}
         offered = ", ".join(name for name, programs in parts.items() if programs) or "nothing"
         console.print(f"serving Wyoming at {address}: {offered}", markup=False, soft_wrap=True)
         if is_exposed(host):
