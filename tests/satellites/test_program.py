@@ -129,8 +129,8 @@ async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders) -> None
     }
     async with lobby(folders, has_tools=False) as server:
         for token, sentence in refusals.items():
+            running = satellite(server.url, token=token, player="media_player.kitchen")
             with pytest.raises(ConfigError, match=sentence):
-                running = satellite(server.url, token=token, player="media_player.kitchen")
                 async with asyncio.timeout(BOUND_S), running as device:
                     await device.is_over.wait()
 
