@@ -97,7 +97,7 @@ async def test_home_assistant_uses_every_service_of_edgevox(server: Server, admi
         wyoming_entities(server, admin, address) as entities,
     ):
         assert {"stt", "tts", "wake_word"} <= entities.keys()
-        agent = entities.get("conversation", AGENT_OF_HOME_ASSISTANT)  # its integration has none before 2024.11
+        agent = entities.get("conversation", AGENT_OF_HOME_ASSISTANT)  # the integration of 2024.3 has none
         languages = dict.fromkeys(("language", "conversation_language", "stt_language", "tts_language"), "en")
         pipeline = await admin.command(
             "assist_pipeline/pipeline/create",
