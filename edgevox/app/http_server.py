@@ -107,25 +107,26 @@ async def _connect_satellites(
 async def _run_wyoming_server(
     runtime: AssistantRuntime, assistant: Assistant, queues: EngineQueues, console: Console, *, rings_here: bool
 ) -> AsyncIterator[None]:
-    """Serve STT, TTS and tools to Home Assistant, if enabled. Raises ConfigError."""
-    settings = runtime.settings.server
-    if not settings.wyoming:
+    """Serve STT, TTS, wake words and tools to Home Assistant, if enabled. Raises ConfigError."""
+    server = runtime.settings.server
+    if not server.wyoming:
         yield
         return
     # Imported here because it is optional.
     from edgevox.server.wyoming import WyomingService, wyoming_listener
     from edgevox.server.wyoming_announcement import announced
 
-    offer = WyomingService(assistant, queues, settings, rings_here=rings_here)
-    peers, host = settings.wyoming_peers, settings.wyoming_host
+    offer = WyomingService(assistant, queues, server, runtime.settings.wake, rings_here=rings_here)
+    peers, host = server.wyoming_peers, server.wyoming_host
     async with AsyncExitStack() as running:
         if offer.rings is not None:
             running.push_async_callback(offer.rings.close)
             running.enter_context(runtime.bus.listening(offer.rings.on_event))
-        address = await running.enter_async_context(wyoming_listener(offer, host, settings.wyoming_port, peers))
-        if settings.wyoming_announce:
+        address = await running.enter_async_context(wyoming_listener(offer, host, server.wyoming_port, peers))
+        if server.wyoming_announce:
             await running.enter_async_context(announced("EdgeVox", host, int(address.rpartition(":")[2])))
-        parts = {"STT": offer.info.asr, "TTS": offer.info.tts, "tools": offer.info.handle}
+        info = offer.info
+        parts = {"STT": info.asr, "TTS": info.tts, "wake words": info.wake, "tools": info.handle}
         offered = ", ".join(name for name, programs in parts.items() if programs) or "nothing"
         console.print(f"serving Wyoming at {address}: {offered}", markup=False, soft_wrap=True)
         if is_exposed(host):

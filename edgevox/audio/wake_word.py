@@ -18,6 +18,7 @@ import pymicro_wakeword
 from numpy.typing import NDArray
 from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures
 
+from edgevox.audio.dsp import Resampler
 from edgevox.audio.vad import BLOCK_MS, BLOCK_SAMPLES
 from edgevox.audio.wake_features import DIMENSIONS, EmbeddingStream, embedding_network
 from edgevox.audio.wake_features import MODEL_ID as EMBEDDING_MODEL_ID
@@ -73,6 +74,31 @@ class WakeWordDetector:
             raise ValueError(f"{block.rate_hz} Hz is not 16 kHz")
         self.confidence = self._model.judge(block.samples)
         return self.confidence
+
+
+class WakeWordStream:
+    """Detects the wake word in a stream of any rate, in pieces of any length. Raises as WakeWordDetector does."""
+
+    def __init__(self, word: str | Path, threshold: Threshold = "normal") -> None:
+        self._detector = WakeWordDetector(word, threshold)
+        self._resampler: Resampler | None = None
+        self._rest = np.zeros(0, dtype=np.float32)
+
+    @property
+    def phrase(self) -> str:
+        return self._detector.word.phrase
+
+    def ends_in(self, sound: Audio) -> bool:
+        """Whether the wake word ends in this piece of the stream."""
+        if self._resampler is None or self._resampler.from_hz != sound.rate_hz:
+            self._resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
+        samples = np.concatenate((self._rest, self._resampler.feed(sound.samples)))
+        whole = len(samples) - len(samples) % BLOCK_SAMPLES
+        self._rest = samples[whole:]
+        has_ended = False
+        for start in range(0, whole, BLOCK_SAMPLES):
+            has_ended |= self._detector.feed(Audio(samples[start : start + BLOCK_SAMPLES], SAMPLE_RATE_HZ))
+        return has_ended
 
 
 class _MicroModel:

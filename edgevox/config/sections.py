@@ -225,7 +225,7 @@ class ServerSettings(Section):
     max_audio_waiting: int = key(4, "audio files that may wait for transcription; more are rejected", ge=0, le=1_000)
     mcp: bool = key(False, "also serve the assistant's tools to MCP clients, at /mcp")
     voice_clients: int = key(4, "concurrent voice sessions of web pages and phones; 0: none", ge=0, le=16)
-    wyoming: bool = key(False, "also serve STT and TTS to Home Assistant (Wyoming)")
+    wyoming: bool = key(False, "also serve STT, TTS and wake words to Home Assistant (Wyoming)")
     wyoming_host: Text = key("127.0.0.1", 'its address; "0.0.0.0" for other machines')
     wyoming_port: int = key(10300, "its port; 0: any free one", ge=0, le=65_535)
     wyoming_peers: tuple[Network, ...] = key(

@@ -38,7 +38,7 @@ _MOST_WAITING = 200
 
 _FATAL = {
     CloseCode.UNKNOWN_TOKEN: ("the server does not know the token", "edgevox tokens add NAME on the server writes one"),
-    CloseCode.LACKS_SCOPE: ("the token lacks the scope voice", "edgevox tokens add NAME on the server has it"),
+    CloseCode.LACKS_SCOPE: ("the token lacks a scope", "edgevox tokens add NAME on the server writes one that has it"),
     CloseCode.OTHER_VERSION: ("the server has another version of the protocol", "install the same version on both"),
     CloseCode.NOT_UNDERSTOOD: ("the server does not understand this satellite", "install the same version on both"),
     CloseCode.REPLACED: ("another satellite with this name has connected", "give each its own --name"),

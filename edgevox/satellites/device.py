@@ -7,6 +7,7 @@ level of what follows it decides which satellite answers.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from edgevox.audio.dsp import Resampler
+from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.audio.vad import BLOCK_MS, VoiceActivityDetector
 from edgevox.audio.wake_gate import COMMAND_WITHIN_S
 from edgevox.core.errors import DeviceUnavailable
@@ -30,6 +32,8 @@ from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.home_player import HomePlayer, PcmSink
 from edgevox.server.websocket.audio import WebSocketAudioSource
 from edgevox.server.websocket.protocol import SessionObserver
+
+_log = logging.getLogger(__name__)
 
 # The level of the first blocks after the wake word stands for how well it was heard.
 _JUDGED_BLOCKS = 200 // BLOCK_MS
@@ -89,8 +93,8 @@ class DeviceLoudspeaker:
             async for samples in self._resampled(chunks):
                 for start in range(0, len(samples), length):
                     if not began_s:
-                        began_s = time.monotonic()
                         await self._device.begin()
+                        began_s = time.monotonic()
                         on_start()
                     await asyncio.sleep(sent_s - (time.monotonic() - began_s) - _AHEAD_S)
                     if cancel.is_set():
@@ -99,7 +103,7 @@ class DeviceLoudspeaker:
                     await self._device.send(to_pcm16(piece))
                     sent_s += len(piece) / self._device.play_rate_hz
         except OSError as error:
-            raise DeviceUnavailable("the satellite is gone", hint="is it switched on?") from error
+            raise DeviceUnavailable(f"the satellite cannot be spoken on: {error}", hint="is it switched on?") from error
         finally:
             if began_s:
                 await self._end(cancel, sent_s, began_s)
@@ -136,6 +140,59 @@ class DeviceLoudspeaker:
             self.heard_s = min(sent_s, time.monotonic() - began_s)
 
 
+class PlayerLoudspeaker:
+    """Plays on a media player of Home Assistant; what it cannot play, on the satellite's own loudspeaker."""
+
+    def __init__(self, player: HomePlayer, own: Loudspeaker) -> None:
+        self._player = DeviceLoudspeaker(player)
+        self._own = own
+        self._last: Loudspeaker = own
+
+    @property
+    def heard_s(self) -> float:
+        return self._last.heard_s
+
+    def duck(self, is_ducked: bool) -> None:
+        self._last.duck(is_ducked)
+
+    def hold(self, is_held: bool) -> None:
+        self._last.hold(is_held)
+
+    async def play(
+        self, chunks: AsyncIterator[Audio], cancel: CancelFlag, on_start: Callable[[], None] = lambda: None
+    ) -> None:
+        """Raises DeviceUnavailable, and errors of `chunks`."""
+        taken: list[Audio] = []
+        has_begun = False
+
+        async def taking() -> AsyncGenerator[Audio, None]:
+            async for chunk in chunks:
+                if not has_begun:
+                    taken.append(chunk)
+                yield chunk
+
+        async def all_chunks() -> AsyncGenerator[Audio, None]:
+            for chunk in taken:
+                yield chunk
+            async for chunk in chunks:
+                yield chunk
+
+        def note_begun() -> None:
+            nonlocal has_begun
+            has_begun = True
+            on_start()
+
+        self._last = self._player
+        try:
+            await self._player.play(taking(), cancel, note_begun)
+        except DeviceUnavailable as error:
+            if has_begun:
+                raise
+            _log.warning("%s", error)
+            self._last = self._own
+            await self._own.play(all_chunks(), cancel, on_start)
+
+
 class DeviceSession:
     """Connects a device to the assistant: `hear` its audio after `called`."""
 
@@ -150,12 +207,13 @@ class DeviceSession:
         self._device = device
         self._name = name
         self._kind = entry.kind
-        self._player = HomePlayer(assistant, entry.player, device) if entry.player else None
-        self.loudspeaker = DeviceLoudspeaker(self._player or device)
+        self.loudspeaker = DeviceLoudspeaker(device)
+        self._player = HomePlayer(assistant, entry.player) if entry.player else None
+        answers_on = PlayerLoudspeaker(self._player, self.loudspeaker) if self._player else self.loudspeaker
         self._observer = SessionObserver(lambda _frame: None, assistant.keep)
         self._source = WebSocketAudioSource(SAMPLE_RATE_HZ, longest_pause_s=factory.longest_pause_s)
         self._session = VoiceSession(
-            self._source, self.loudspeaker, entry.caller(name), self._publish, duplex=lambda: "half", room=entry.room
+            self._source, answers_on, entry.caller(name), self._publish, duplex=lambda: "half", room=entry.room
         )
         self._link: SatelliteLink | None = None
         self._vad = VoiceActivityDetector()

@@ -9,16 +9,15 @@ from typing import Literal
 from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-_KINDS: dict[str, Literal["wyoming", "esphome"]] = {
-    "_wyoming._tcp.local.": "wyoming",
-    "_esphomelib._tcp.local.": "esphome",
-}
+from edgevox.server.wyoming_announcement import PROGRAM, WYOMING_SERVICE
+
+_KINDS: dict[str, Literal["wyoming", "esphome"]] = {WYOMING_SERVICE: "wyoming", "_esphomelib._tcp.local.": "esphome"}
 _ASK_MS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDevice:
-    """A device that announces itself: any Wyoming service, and any ESPHome device."""
+    """A device that announces itself: any Wyoming service but EdgeVox's own, and any ESPHome device."""
 
     name: str
     kind: Literal["wyoming", "esphome"]
@@ -55,6 +54,6 @@ async def find_devices(within_s: float, interfaces: list[str] | None = None) -> 
 async def _ask(network: AsyncZeroconf, name: str, service_type: str) -> FoundDevice | None:
     info = AsyncServiceInfo(service_type, name)
     addresses = info.parsed_addresses(IPVersion.V4Only) if await info.async_request(network.zeroconf, _ASK_MS) else []
-    if not addresses or info.port is None:
+    if not addresses or info.port is None or PROGRAM.items() <= info.decoded_properties.items():
         return None
     return FoundDevice(name.removesuffix(f".{service_type}"), _KINDS[service_type], addresses[0], info.port)

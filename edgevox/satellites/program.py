@@ -79,7 +79,7 @@ class WakeLevel:
 
 @dataclass(frozen=True, slots=True)
 class SatelliteOptions:
-    """`chime_volume` is the peak of the earcons; 0 for none."""
+    """`chime_volume` is the peak of the earcons; 0 for none. With a `player` of Home Assistant, replies sound there."""
 
     address: ServerAddress
     token: str
@@ -87,6 +87,7 @@ class SatelliteOptions:
     room: str = ""
     follow_up_s: float = 0.0
     chime_volume: float = 0.0
+    player: str = ""
 
 
 class Satellite:
@@ -142,16 +143,7 @@ class Satellite:
             backoff.begin()
             try:
                 away_s = 0.0 if lost_s is None else time.monotonic() - lost_s
-                async with self._options.address.connected(
-                    {
-                        "token": self._options.token,
-                        "rate_hz": 16_000,
-                        "play_rate_hz": 24_000,
-                        "room": self._options.room,
-                        "satellite": self._options.name,
-                        "away_s": round(away_s, 1),
-                    }
-                ) as connection:
+                async with self._options.address.connected(self._hello(away_s)) as connection:
                     is_connected = True
                     await self._converse(connection)
             except ConnectionLost as error:
@@ -161,6 +153,18 @@ class Satellite:
             _log.info("no connection: %s", problem)
             self._tell("connecting", problem)
             await backoff.wait()
+
+    def _hello(self, away_s: float) -> JsonObject:
+        hello: JsonObject = {
+            "token": self._options.token,
+            "rate_hz": 16_000,
+            "play_rate_hz": 24_000,
+            "room": self._options.room,
+            "satellite": self._options.name,
+            "away_s": round(away_s, 1),
+        }
+        # A server of an earlier version refuses what it does not know.
+        return {**hello, "player": self._options.player} if self._options.player else hello
 
     async def _converse(self, connection: Connection) -> None:
         """Raises ConnectionLost at its end."""

@@ -14,6 +14,7 @@ from edgevox.config.sections import checked_tcp
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders, parse_toml
 from edgevox.core.turn import Caller
+from edgevox.server.websocket.protocol import MediaPlayerId
 
 FILE_NAME = "satellites.toml"
 DEFAULT_SCOPES = ("read", "act", "confirm")
@@ -32,7 +33,7 @@ class DeviceEntry(BaseModel):
     esphome: str = ""
     key: str = Field(default="", repr=False)
     room: str = Field(default="", max_length=100)
-    player: str = Field(default="", pattern=r"^(media_player\.[a-z0-9_]+)?$", max_length=255)
+    player: MediaPlayerId = ""
     """The media player of Home Assistant on which it answers; empty: the satellite itself."""
     scopes: frozenset[str] = frozenset(DEFAULT_SCOPES)
 

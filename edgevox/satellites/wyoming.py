@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-import numpy as np
 from wyoming.asr import Transcript
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.error import Error
@@ -24,13 +23,11 @@ from wyoming.snd import Played
 from wyoming.vad import VoiceStarted, VoiceStopped
 from wyoming.wake import Detection
 
-from edgevox.audio.dsp import Resampler
-from edgevox.audio.vad import BLOCK_SAMPLES
-from edgevox.audio.wake_word import WakeWordDetector
+from edgevox.audio.wake_word import WakeWordStream
 from edgevox.config.sections import WakeSettings, host_and_port
 from edgevox.core import events
 from edgevox.core.turn import background_task, cancel_tasks
-from edgevox.core.types import SAMPLE_RATE_HZ, Audio
+from edgevox.core.types import Audio
 from edgevox.engines.wyoming import (
     CHANNELS,
     MAX_LINE_BYTES,
@@ -81,28 +78,6 @@ async def describe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     raise SatelliteLost("it closed the connection before its answer")
 
 
-class ServerWakeWord:
-    """Detects the wake word in the stream of a satellite that leaves it to the server. Raises ConfigError."""
-
-    def __init__(self, settings: WakeSettings) -> None:
-        self._detector = WakeWordDetector(settings.model or settings.word, settings.threshold)
-        self.phrase = self._detector.word.phrase
-        self._resampler: Resampler | None = None
-        self._rest = np.zeros(0, dtype=np.float32)
-
-    def ends_in(self, sound: Audio) -> bool:
-        """Whether the wake word ends in this piece of the stream."""
-        if self._resampler is None or self._resampler.from_hz != sound.rate_hz:
-            self._resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
-        samples = np.concatenate((self._rest, self._resampler.feed(sound.samples)))
-        whole = len(samples) - len(samples) % BLOCK_SAMPLES
-        self._rest = samples[whole:]
-        has_ended = False
-        for start in range(0, whole, BLOCK_SAMPLES):
-            has_ended |= self._detector.feed(Audio(samples[start : start + BLOCK_SAMPLES], SAMPLE_RATE_HZ))
-        return has_ended
-
-
 class WyomingSatellite:
     """One connection to a satellite, from `run` to its end."""
 
@@ -115,7 +90,7 @@ class WyomingSatellite:
         self._wake = wake
         self._session = DeviceSession(self, name, entry, assistant, queues)
         self._pcm = PcmReader()
-        self._server_wake: ServerWakeWord | None = None
+        self._server_wake: WakeWordStream | None = None
         """Where the satellite leaves the wake word to the server."""
         self._writer: asyncio.StreamWriter | None = None
         self._has_pong = asyncio.Event()
@@ -178,7 +153,8 @@ class WyomingSatellite:
 
     def _begin(self, run: RunPipeline) -> None:
         if run.start_stage is PipelineStage.WAKE:
-            self._server_wake = self._server_wake or ServerWakeWord(self._wake)
+            wake = self._wake
+            self._server_wake = self._server_wake or WakeWordStream(wake.model or wake.word, wake.threshold)
         elif self._session.is_muted:
             self._reply(Error("this room is muted", "muted"))
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -12,9 +11,6 @@ from edgevox.home.entities import HomeError
 from edgevox.server.assistant import Assistant
 from edgevox.server.http.middleware import is_loopback_name
 from edgevox.server.wav_stream import WavStream, own_address
-
-_log = logging.getLogger(__name__)
-
 
 # Reserved for documentation: the way there is the way to everywhere.
 _ELSEWHERE = "192.0.2.1"
@@ -43,36 +39,29 @@ class PcmSink(Protocol):
 
 
 class HomePlayer:
-    """A media player, by its entity id, which fetches each passage; what it cannot play goes to `otherwise`."""
+    """A media player, by its entity id, which fetches each passage."""
 
-    def __init__(self, assistant: Assistant, player_id: str, otherwise: PcmSink) -> None:
+    play_rate_hz = 22_050
+
+    def __init__(self, assistant: Assistant, player_id: str) -> None:
         self._assistant = assistant
         self._player_id = player_id
-        self._otherwise = otherwise
-        self.play_rate_hz = otherwise.play_rate_hz
         self._stream: WavStream | None = None
 
     async def begin(self) -> None:
-        """Raises OSError."""
+        """Raises OSError if it cannot play it."""
         await self.close()
         try:
             self._stream = await self._open()
-        except (HomeError, OSError) as error:
-            _log.warning("%s plays no reply: %s", self._player_id, error)
-            await self._otherwise.begin()
+        except HomeError as error:
+            raise ConnectionError(f"{self._player_id} plays no reply: {error}") from None
 
     async def send(self, pcm: bytes) -> None:
-        """Raises OSError."""
-        if self._stream is None:
-            await self._otherwise.send(pcm)
-        else:
+        if self._stream is not None:
             self._stream.add(pcm)
 
     async def end(self) -> None:
-        """Raises OSError."""
-        if self._stream is None:
-            await self._otherwise.end()
-        else:
+        if self._stream is not None:
             self._stream.end()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""EdgeVox as a Wyoming server: STT, TTS and intent handling for Home Assistant.
+"""EdgeVox as a Wyoming server: STT, TTS, wake words and intent handling for Home Assistant.
 
 Only this machine and the networks in the settings may connect.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from wyoming.asr import Transcribe, Transcript
@@ -28,14 +28,19 @@ from wyoming.info import (
     Info,
     TtsProgram,
     TtsVoice,
+    WakeModel,
+    WakeProgram,
 )
 from wyoming.ping import Ping, Pong
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
+from wyoming.wake import Detect, Detection, NotDetected
 
 from edgevox import __version__
 from edgevox.agents.tool_loop import deny_confirmation
 from edgevox.audio.dsp import Resampler
+from edgevox.audio.wake_word import WakeWordDetector, WakeWordStream
 from edgevox.config import ServerSettings
+from edgevox.config.sections import Threshold, WakeSettings, wake_words
 from edgevox.core.errors import AudioError, ConfigError, EdgevoxError
 from edgevox.core.languages import ENGLISH, LANGUAGES
 from edgevox.core.turn import cancel_tasks
@@ -69,10 +74,17 @@ class WyomingService:
     """
 
     def __init__(
-        self, assistant: Assistant, queues: EngineQueues, settings: ServerSettings, *, rings_here: bool = False
+        self,
+        assistant: Assistant,
+        queues: EngineQueues,
+        settings: ServerSettings,
+        wake: WakeSettings,
+        *,
+        rings_here: bool = False,
     ) -> None:
         self.assistant = assistant
         self.queues = queues
+        self._wake = wake
         self.caller = Caller("wyoming", frozenset(settings.wyoming_scopes))
         chat = ChatService(assistant, queues.model, deny_confirmation)
         tools = assistant.dashboard.toolbox if assistant.dashboard else None
@@ -93,9 +105,42 @@ class WyomingService:
             named = [""]
         return next(filter(None, map(dashboard.toolbox.home.room_of, named)), "")
 
-    @cached_property
+    @property
+    def has_handler(self) -> bool:
+        """Whether the scopes allow questions to the assistant."""
+        return self.assistant.make_agent is not None and bool(self.caller.scopes)
+
+    def wake_words(self) -> Mapping[str, str | Path]:
+        """The wake words on offer by name, the one of the settings first."""
+        own = self._wake.model
+        default = own.stem if own else self._wake.word
+        return {default: own or default} | {name: name for name in wake_words() if name != default}
+
+    def listener(self, names: Iterable[str] | None) -> WakeWordListener:
+        """Listens for these wake words, by default the one of the settings. Raises ApiError and EdgevoxError."""
+        words = self.wake_words()
+        default = next(iter(words))
+        if unknown := set(names := names or (default,)) - words.keys():
+            raise ApiError(404, "wake_word_unknown", f"there is no wake word {min(unknown)[:40]}")
+        return WakeWordListener({name: WakeWordStream(words[name], self._threshold(name, default)) for name in names})
+
+    def _threshold(self, name: str, default: str) -> Threshold:
+        """A number is a cut-off for the word of the settings, and means nothing for others."""
+        threshold = self._wake.threshold
+        return threshold if name == default or isinstance(threshold, str) else "normal"
+
+    def _wake_models(self) -> Iterator[WakeModel]:
+        for name, word in self.wake_words().items():
+            try:
+                phrase = WakeWordDetector(word).word.phrase if isinstance(word, Path) else wake_words()[word].phrase
+            except EdgevoxError as error:
+                _log.warning("the wake word of wake.model is not offered: %s", error)
+                continue
+            yield WakeModel(name, _US, True, None, None, [ENGLISH], phrase)
+
+    @property
     def info(self) -> Info:
-        """STT, TTS and, if the scopes allow it, intent handling of the assistant."""
+        """STT, TTS, wake words and, if the scopes allow it, intent handling of the assistant."""
         assistant = self.assistant
         info = Info()
         if assistant.transcriber:
@@ -108,7 +153,9 @@ class WyomingService:
             info.tts = [
                 TtsProgram(_NAME, _US, True, "EdgeVox TTS", __version__, [voice], supports_synthesize_streaming=True)
             ]
-        if assistant.make_agent and self.caller.scopes:
+        models = list(self._wake_models())
+        info.wake = [WakeProgram(_NAME, _US, True, "EdgeVox wake words", __version__, models)]
+        if self.has_handler:
             handler = HandleModel(assistant.name, _US, True, "answers with its tools", None, [assistant.voice_language])
             info.handle = [
                 HandleProgram(
@@ -137,10 +184,7 @@ class Recording:
 
     def feed(self, chunk: AudioChunk) -> None:
         """Add a chunk. Raises AudioError if the recording is too long."""
-        try:
-            sound = self._reader.feed(chunk)
-        except UnsupportedPcm as error:
-            raise AudioError(str(error), hint="send 16 bits") from None
+        sound = _pcm(self._reader, chunk)
         if self._resampler is None:
             self._resampler = Resampler(sound.rate_hz, SAMPLE_RATE_HZ)
         elif self._resampler.from_hz != sound.rate_hz:
@@ -158,6 +202,34 @@ class Recording:
         return Audio(samples, SAMPLE_RATE_HZ)
 
 
+class WakeWordListener:
+    """Detects wake words, by their names, in one stream of audio."""
+
+    def __init__(self, words: Mapping[str, WakeWordStream]) -> None:
+        self._words = words
+        self._reader = PcmReader()
+        self._heard_s = 0.0
+        self.has_detected = False
+
+    def feed(self, chunk: AudioChunk) -> Detection | None:
+        """Return the wake word that ends in this chunk, with the time of the chunk. Raises AudioError."""
+        sound = _pcm(self._reader, chunk)
+        self._heard_s += sound.duration_s
+        ended = [name for name, stream in self._words.items() if stream.ends_in(sound)]
+        if not ended:
+            return None
+        self.has_detected = True
+        return Detection(ended[0], round(self._heard_s * 1000) if chunk.timestamp is None else chunk.timestamp)
+
+
+def _pcm(reader: PcmReader, chunk: AudioChunk) -> Audio:
+    """Raises AudioError."""
+    try:
+        return reader.feed(chunk)
+    except UnsupportedPcm as error:
+        raise AudioError(str(error), hint="send 16 bits") from None
+
+
 _IDLE_S = 300.0
 _AHEAD_EVENTS = 64
 _MAX_TEXT_CHARS = 20_000
@@ -173,6 +245,9 @@ class WyomingConnection:
         self._key = f"connection {id(self)}"
         self._language: str | None = None
         self._recording: Recording | None = None
+        self._detect: Detect | None = None
+        """The wake words that its audio is searched for, until it asks for a transcript."""
+        self._listener: WakeWordListener | None = None
         self._splitter: SentenceSplitter | None = None
         self._text_chars = 0
 
@@ -217,13 +292,15 @@ class WyomingConnection:
             await self._send(Pong(Ping.from_event(event).text))
         elif Transcribe.is_type(kind):
             self._language = _language(Transcribe.from_event(event).language)
+            self._detect = None
+        elif Detect.is_type(kind):
+            self._detect, self._listener = Detect.from_event(event), None
         elif AudioStart.is_type(kind):
-            self._recording = Recording(self._service.max_audio_s)
+            self._recording, self._listener = Recording(self._service.max_audio_s), None
         elif AudioChunk.is_type(kind):
-            self._recording = self._recording or Recording(self._service.max_audio_s)
-            self._recording.feed(AudioChunk.from_event(event))
+            await self._hear(AudioChunk.from_event(event))
         elif AudioStop.is_type(kind):
-            await self._transcribe()
+            await (self._transcribe() if self._detect is None else self._end_wake())
         elif Synthesize.is_type(kind) and self._splitter is None:  # otherwise the text came in chunks
             await self._speak_all(Synthesize.from_event(event).text)
         elif SynthesizeStart.is_type(kind):
@@ -238,6 +315,22 @@ class WyomingConnection:
 
     async def _send(self, event: Eventable) -> None:
         await write_event(self._writer, event)
+
+    async def _hear(self, chunk: AudioChunk) -> None:
+        if self._detect is None:
+            self._recording = self._recording or Recording(self._service.max_audio_s)
+            self._recording.feed(chunk)
+            return
+        # On a thread: a trained word computes for longer, and the first chunk loads the models.
+        if self._listener is None:
+            self._listener = await asyncio.to_thread(self._service.listener, self._detect.names)
+        if (detection := await asyncio.to_thread(self._listener.feed, chunk)) is not None:
+            await self._send(detection)
+
+    async def _end_wake(self) -> None:
+        listener, self._listener = self._listener, None
+        if listener is None or not listener.has_detected:
+            await self._send(NotDetected())
 
     # --- speech to text
 
@@ -298,7 +391,7 @@ class WyomingConnection:
     # --- the assistant and its tools
 
     async def _handle(self, text: str, context: object) -> None:
-        if not self._service.info.handle:
+        if not self._service.has_handler:
             raise ApiError(403, "not_allowed", "server.wyoming_scopes does not allow questions")
         _check_length(len(text))
         conversation = self._service.conversations.find(context, self._key)

@@ -13,7 +13,9 @@ from zeroconf import Error as ZeroconfError
 from zeroconf import IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-_SERVICE = "_wyoming._tcp.local."
+WYOMING_SERVICE = "_wyoming._tcp.local."
+PROGRAM = {"program": "edgevox"}
+"""The properties of the announcement: this is a server, no satellite."""
 _log = logging.getLogger(__name__)
 
 
@@ -33,7 +35,12 @@ def service_info(name: str, addresses: list[str], port: int) -> AsyncServiceInfo
     """The announcement of a server."""
     host = socket.gethostname().partition(".")[0] or "edgevox"
     return AsyncServiceInfo(
-        _SERVICE, f"{name} on {host}.{_SERVICE}", parsed_addresses=addresses, port=port, server=f"{host}.local."
+        WYOMING_SERVICE,
+        f"{name} on {host}.{WYOMING_SERVICE}",
+        parsed_addresses=addresses,
+        port=port,
+        properties=PROGRAM,
+        server=f"{host}.local.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 import urllib.request
 from collections.abc import AsyncIterator, Callable
@@ -26,6 +27,8 @@ MEDIA_PLAYER = (
     | VoiceAssistantFeature.ANNOUNCE
     | VoiceAssistantFeature.START_CONVERSATION
 )
+WITHOUT_API_AUDIO = MEDIA_PLAYER & ~VoiceAssistantFeature.API_AUDIO
+"""Its audio comes by UDP."""
 SPEAKER = VoiceAssistantFeature.VOICE_ASSISTANT | VoiceAssistantFeature.API_AUDIO | VoiceAssistantFeature.SPEAKER
 _PIECE_BYTES = 1_024
 
@@ -79,6 +82,7 @@ class EspHomeDevice(asyncio.Protocol):
         self._buffer = b""
         self.events: list[tuple[VoiceAssistantEventType, dict[str, str]]] = []
         self.is_subscribed = False
+        self.udp_port = 0
         self.played = b""
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -93,6 +97,14 @@ class EspHomeDevice(asyncio.Protocol):
     def speak(self, pcm: bytes) -> None:
         for start in range(0, len(pcm), _PIECE_BYTES):
             self._send(api_pb2.VoiceAssistantAudio(data=pcm[start : start + _PIECE_BYTES]))
+
+    async def speak_by_udp(self, pcm: bytes, host: str = "127.0.0.1") -> None:
+        """Only what comes from the address of the device is its audio."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            udp.bind((host, 0))
+            for start in range(0, len(pcm), _PIECE_BYTES):
+                udp.sendto(pcm[start : start + _PIECE_BYTES], ("127.0.0.1", self.udp_port))
+                await asyncio.sleep(0)
 
     def unplug(self) -> None:
         assert self._transport is not None
@@ -158,6 +170,8 @@ class EspHomeDevice(asyncio.Protocol):
                 self._send(api_pb2.DeviceInfoResponse(name="device", voice_assistant_feature_flags=self._features))
             case "SubscribeVoiceAssistantRequest":
                 self.is_subscribed = message.subscribe
+            case "VoiceAssistantResponse":
+                self.udp_port = message.port
             case "VoiceAssistantEventResponse":
                 data = {one.name: one.value for one in message.data}
                 self.events.append((VoiceAssistantEventType(message.event_type), data))

@@ -104,7 +104,7 @@ class Device:
 
 @asynccontextmanager
 async def satellite(
-    url: str, name: str = "shelf", *, room: str = "", token: str = OWNER, retry_s: float = 0.01
+    url: str, name: str = "shelf", *, room: str = "", token: str = OWNER, retry_s: float = 0.01, player: str = ""
 ) -> AsyncIterator[Device]:
     """A satellite that runs during the block; it waits `retry_s` before each new attempt."""
     device = Device(FakeSound())
@@ -113,7 +113,7 @@ async def satellite(
         await asyncio.sleep(retry_s)
 
     program = Satellite(
-        SatelliteOptions(ServerAddress.parse(url), token, name, room),
+        SatelliteOptions(ServerAddress.parse(url), token, name, room, player=player),
         device.sound,
         CallDetector(),
         lambda doing, detail: device.told.append((doing, detail)),

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from aioesphomeapi.model import VoiceAssistantFeature
 
+from edgevox.audio.wake_gate import COMMAND_WITHIN_S
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.core.files import Folders
+from edgevox.core.types import to_pcm16
 from edgevox.satellites.connector import probe
 from edgevox.satellites.store import DeviceEntry
-from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, esphome_device
+from tests.dialogue.sounds import silent
+from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, WITHOUT_API_AUDIO, esphome_device
 from tests.satellites.esphome_recording import HEARD, LINES, SPEECH, Replay, converse
 from tests.satellites.test_wyoming import connector
 from tests.server.websocket.harness import BOUND_S, lobby, until
@@ -50,6 +53,26 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
         before = len(device().played)
         assert await server.hub.say("Dinner is ready.") == 1
         assert len(device().played) > before
+
+
+async def test_audio_by_udp_is_taken_from_the_device_alone(folders: Folders) -> None:
+    async with (
+        esphome_device(WITHOUT_API_AUDIO) as (address, device),
+        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        connector(server, folders) as file,
+    ):
+        file.add("voice", DeviceEntry(esphome=address))
+        await until(lambda: server.hub.find("voice") is not None and device().is_subscribed)
+        device().wake()
+        await until(lambda: device().udp_port > 0)
+        await device().speak_by_udp(SPEECH, host="127.0.0.2")
+        await device().speak_by_udp(to_pcm16(silent(COMMAND_WITHIN_S + 1)))
+        await until(lambda: "ERROR" in device().kinds())  # nothing was said
+        assert server.records == []
+        device().wake()
+        await until(lambda: device().kinds().count("RUN_START") == 2)
+        await device().speak_by_udp(SPEECH)
+        await until(lambda: [one.outcome for one in server.records] == ["answered"])
 
 
 async def test_linux_voice_assistant_gets_the_answers_of_its_recording(folders: Folders) -> None:

@@ -15,7 +15,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest
 from edgevox.satellites.connection import ServerAddress
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import BOUND_S, TALKER, RestingModel, lobby, until
+from tests.server.websocket.harness import BOUND_S, READER, TALKER, RestingModel, lobby, until
 
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
@@ -40,6 +40,17 @@ async def test_only_a_command_after_the_wake_word_is_sent_and_it_means_the_room_
         assert changed
         assert {one.area for one in house.entities if one.id in changed} == {bedroom}
         await until(lambda: bool(device.sound.played_s))
+        assert device.sound.played_s[-1] > 0
+
+
+async def test_it_answers_itself_where_its_media_player_cannot(folders: Folders) -> None:
+    async with (
+        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        satellite(server.url, player="media_player.bedroom") as device,
+    ):
+        await device.connected()
+        device.command()
+        await until(lambda: [one.outcome for one in server.records] == ["answered"])
         assert device.sound.played_s[-1] > 0
 
 
@@ -111,11 +122,16 @@ async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again
 
 
 async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders) -> None:
-    refusals = {"unknown-token-for-tests": "does not know the token", TALKER: "lacks the scope voice"}
+    refusals = {
+        "unknown-token-for-tests": "does not know the token",
+        TALKER: "lacks the scope voice",
+        READER: "lacks the scope act",
+    }
     async with lobby(folders, has_tools=False) as server:
         for token, sentence in refusals.items():
+            running = satellite(server.url, token=token, player="media_player.kitchen")
             with pytest.raises(ConfigError, match=sentence):
-                async with asyncio.timeout(BOUND_S), satellite(server.url, token=token) as device:
+                async with asyncio.timeout(BOUND_S), running as device:
                     await device.is_over.wait()
 
 

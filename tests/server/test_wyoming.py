@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,18 @@ from wyoming.handle import Handled, HandledChunk, HandledStart, HandledStop, Not
 from wyoming.info import Describe, Info
 from wyoming.ping import Ping, Pong
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeStopped
+from wyoming.wake import Detect, Detection, NotDetected
 
 from edgevox.agents import LLMAgent
 from edgevox.agents.model_profile import ModelProfile
+from edgevox.audio.dsp import Resampler
 from edgevox.config import ServerSettings
+from edgevox.config.sections import WakeSettings
 from edgevox.core.errors import ConfigError, EngineFailed
 from edgevox.core.events import RingStarted
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest
+from edgevox.core.types import Audio, SynthesisRequest, TranscribeRequest, to_pcm16
 from edgevox.core.types import Transcript as Heard
 from edgevox.home import Alarms, DemoHome, Entity, Timers
 from edgevox.home.alarms.scheduled_commands import ScheduledCommands
@@ -41,6 +45,8 @@ from edgevox.stt.wyoming import WyomingStt
 from edgevox.testing import ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry, tool
 from edgevox.tts.wyoming import WyomingTts
+from tests.audio.sounds import espeak
+from tests.dialogue.sounds import silent
 from tests.server.harness import PARSERS, Lamp, acting, model, talking, written
 from tests.server.test_audio import Stenographer, sounding, with_sound
 from tests.server.websocket.harness import lobby
@@ -50,9 +56,9 @@ RATE_HZ = 16_000
 
 
 @asynccontextmanager
-async def served(assistant: Assistant, **settings: Any) -> AsyncIterator[str]:
+async def served(assistant: Assistant, *, wake: WakeSettings | None = None, **settings: Any) -> AsyncIterator[str]:
     chosen = ServerSettings(**settings)
-    offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen)
+    offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen, wake or WakeSettings())
     async with asyncio.timeout(BOUND_S), wyoming_listener(offer, "127.0.0.1", 0, chosen.wyoming_peers) as address:
         yield address
 
@@ -154,6 +160,41 @@ async def test_sound_of_other_forms_is_made_fit(rate_hz: int, width: int, channe
         assert Transcript.from_event(await heard(chat)).text == "2 s"
     assert stt.requests[0].audio.rate_hz == RATE_HZ
     assert abs(stt.requests[0].audio.duration_s - 2.0) < 0.05
+
+
+# --- wake words
+
+
+async def test_a_wake_word_is_detected_with_its_time_and_other_speech_is_not(tmp_path: Path) -> None:
+    spoken = np.concatenate((silent(1.5), espeak("okay nabu", tmp_path), silent(0.5)))
+    at_48_khz = Resampler(RATE_HZ, 48_000)
+    samples = np.concatenate((at_48_khz.feed(spoken), at_48_khz.finish()))
+    pieces = [
+        AudioChunk(48_000, 2, 1, to_pcm16(one), at * 20)
+        for at, one in enumerate(np.split(samples, range(960, len(samples), 960)))
+    ]
+    async with client(sounding(Stenographer(), ToneSynthesizer())) as chat:
+        await chat.write_event(Describe().event())
+        (program,) = Info.from_event(await heard(chat)).wake
+        offered = {one.name: one.phrase for one in program.models}
+        assert next(iter(offered.items())) == ("okay_nabu", "okay nabu")
+        assert "hey_jarvis" in offered
+        await chat.write_event(Detect(["hey_jarvis", "okay_nabu"]).event())
+        for part in (pieces, pieces[:50]):
+            await chat.write_event(AudioStart(48_000, 2, 1).event())
+            for one in part:
+                await chat.write_event(one.event())
+            await chat.write_event(AudioStop().event())
+        detection = Detection.from_event(await heard(chat))
+        assert detection.name == "okay_nabu"
+        assert detection.timestamp is not None
+        assert 1_500 < detection.timestamp < len(pieces) * 20
+        assert NotDetected.is_type((await heard(chat)).type)
+        await send_sound(chat, chunk(1.0))
+        assert Transcript.from_event(await heard(chat)).text == "1 s"
+        await chat.write_event(Detect(["no_such_word"]).event())
+        await chat.write_event(chunk(0.1).event())
+        assert Error.from_event(await heard(chat)).code == "wake_word_unknown"
 
 
 # --- text to speech
@@ -446,7 +487,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
     async with served(talking(model([]))) as address:
         chosen = ServerSettings()
         assistant = talking(model([]))
-        offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen)
+        offer = WyomingService(assistant, EngineQueues(assistant, chosen), chosen, WakeSettings())
         with pytest.raises(ConfigError, match="cannot listen"):
             async with wyoming_listener(offer, "127.0.0.1", int(address.rpartition(":")[2])):
                 pass

@@ -13,7 +13,7 @@ from contextlib import closing
 from functools import partial
 from urllib.parse import quote
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.duplex import resolve_devices
@@ -27,6 +27,14 @@ from edgevox.core.types import JsonObject
 from edgevox.satellites.connection import ServerAddress
 from edgevox.satellites.program import Doing, Satellite, SatelliteOptions
 from edgevox.satellites.store import DEFAULT_SCOPES, DeviceEntry, DeviceFile
+from edgevox.server.websocket.protocol import MediaPlayerId
+
+_PLAYER = argument(
+    "--player",
+    metavar="ID",
+    default="",
+    help="media player of Home Assistant on which it answers, such as media_player.kitchen (default: the satellite)",
+)
 
 
 @Command(
@@ -36,6 +44,7 @@ from edgevox.satellites.store import DEFAULT_SCOPES, DeviceEntry, DeviceFile
     argument("--token", metavar="TOKEN", help="token from edgevox tokens add there (default: EDGEVOX_TOKEN)"),
     argument("--name", metavar="NAME", help="name of this satellite (default: that of this machine)"),
     setting("--room", "home.room", "NAME", 'the room it is in: "turn on the light" means the light there'),
+    _PLAYER,
     argument("--wake", metavar="WORD", help="wake word, such as okay_nabu; off: listen always (default: wake.word)"),
     setting("--mic", "audio.microphone", "NAME", "microphone (see edgevox devices)"),
     setting("--speaker", "audio.speaker", "NAME", "loudspeaker (see edgevox devices)"),
@@ -58,8 +67,10 @@ def satellite(args: argparse.Namespace, context: Context) -> None:
         token,
         name,
         settings.home.room or "",
-        follow_up_s=wake.follow_up_s,
+        # A media player still sounds when the server has sent everything: it would be taken for a follow-up.
+        follow_up_s=0.0 if args.player else wake.follow_up_s,
         chime_volume=sounds.chime_volume if sounds.chimes else 0.0,
+        player=_checked_player(args.player),
     )
     detector = None if args.wake == "off" else WakeWordDetector(wake.model or wake.word, wake.threshold)
     run_until_done(_run_satellite(options, detector, context))
@@ -112,12 +123,7 @@ SATELLITES = Command("satellites", "List the satellites in other rooms; add devi
     ),
     argument("--key", metavar="KEY", default="", help="encryption key of the ESPHome device; - asks for it"),
     argument("--room", metavar="NAME", default="", help='the room it is in: "turn on the light" means the light there'),
-    argument(
-        "--player",
-        metavar="ID",
-        default="",
-        help="media player of Home Assistant on which it answers, such as media_player.kitchen (default: the device)",
-    ),
+    _PLAYER,
     argument(
         "--scopes",
         metavar="A,B",
@@ -130,13 +136,14 @@ def _add(args: argparse.Namespace, context: Context) -> None:
     scopes = frozenset(scope.strip() for scope in args.scopes.split(",") if scope.strip())
     try:
         entry = DeviceEntry(
-            uri=args.uri or "", esphome=args.esphome or "", key=key, room=args.room, player=args.player, scopes=scopes
+            uri=args.uri or "",
+            esphome=args.esphome or "",
+            key=key,
+            room=args.room,
+            player=_checked_player(args.player),
+            scopes=scopes,
         )
     except ValidationError as error:
-        if error.errors()[0]["loc"] == ("player",):
-            raise ConfigError(
-                f"{args.player} is no media player of Home Assistant", hint="for example --player media_player.kitchen"
-            ) from None
         raise ConfigError(
             f"{args.uri or args.esphome} is no address of a satellite: {error.errors()[0]['msg']}",
             hint="for example --uri tcp://kitchen.lan:10700 or --esphome kitchen.lan:6053",
@@ -212,6 +219,16 @@ def _discover(args: argparse.Namespace, context: Context) -> int:
     if not found:
         context.note("none found")
     return 0 if found else 1
+
+
+def _checked_player(player: str) -> str:
+    """Raises ConfigError."""
+    try:
+        return TypeAdapter[str](MediaPlayerId).validate_python(player)
+    except ValidationError:
+        raise ConfigError(
+            f"{player} is no media player of Home Assistant", hint="for example --player media_player.kitchen"
+        ) from None
 
 
 _LOOK_S = 3.0

@@ -39,7 +39,7 @@ from edgevox.server.mcp import ServedTools, ask_tool, create_mcp_server, file_to
     setting("--port", "server.port", "N", "port to listen on"),
     switch("--no-audio", "server.audio", "no STT and TTS: fewer models to load", value=False),
     switch("--mcp", "server.mcp", "also serve the tools to MCP clients, at /mcp"),
-    switch("--wyoming", "server.wyoming", "also serve STT and TTS to Home Assistant (Wyoming)"),
+    switch("--wyoming", "server.wyoming", "also serve STT, TTS and wake words to Home Assistant (Wyoming)"),
 )
 def serve(_args: argparse.Namespace, context: Context) -> int:
     approve_servers(context)

@@ -61,6 +61,9 @@ TEXT_CHARS = 4_000
 
 SATELLITE_NAME = r"^[A-Za-z0-9_-]*$"
 
+MediaPlayerId: TypeAlias = Annotated[str, Field(pattern=r"^(media_player\.[a-z0-9_]+)?$", max_length=255)]
+"""A media player of Home Assistant on which a satellite answers; empty: the satellite itself."""
+
 _Rate: TypeAlias = Annotated[int, Field(ge=8_000, le=96_000)]
 
 
@@ -85,6 +88,7 @@ class Hello(_Frame):
     """The name of a satellite: timers that are set there ring there, and a new connection replaces the last one."""
     away_s: float = Field(default=0.0, ge=0)
     """How long a satellite was without a connection; 0 at its start."""
+    player: MediaPlayerId = ""
 
 
 class Typed(_Frame):

@@ -12,14 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, assert_never
 
 from edgevox.agents.tool_loop import Agreement, Confirm
+from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import EngineChanged, Event, RingEnded, RingStarted, SpeechDropped
 from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue import Pipeline, VoiceLoop
+from edgevox.satellites.device import PlayerLoudspeaker
 from edgevox.satellites.hub import SatelliteLink, Wake
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.server.home_player import HomePlayer
 from edgevox.server.websocket import protocol
 from edgevox.server.websocket.audio import AHEAD_S, Outbox, Send, WebSocketAudioSource, WebSocketLoudspeaker
 from edgevox.tools.policy import CONFIRM, Caller
@@ -147,14 +150,24 @@ class ClientSession:
         self._loudspeaker: WebSocketLoudspeaker | None = None
         if factory.speaks and hello.speak:
             self._loudspeaker = WebSocketLoudspeaker(self._outbox, hello.play_rate_hz, lambda: self._observer.turn_id)
+        self._player: HomePlayer | None = None
+        answers_on: Loudspeaker | None = self._loudspeaker
+        if hello.player and self._loudspeaker:
+            if not caller.may("act"):
+                message = f"the token of {caller.name} lacks the scope act, for a media player"
+                raise protocol.CloseConnection(protocol.CloseCode.LACKS_SCOPE, message)
+            self._player = HomePlayer(assistant, hello.player)
+            answers_on = PlayerLoudspeaker(self._player, self._loudspeaker)
+        # Its echo cancellation does not know what a media player plays.
+        is_half_duplex = hello.hears_itself or self._player is not None
         self._voice_session = VoiceSession(
             self._audio_source,
-            self._loudspeaker,
+            answers_on,
             caller,
             self._publish,
             None if self._may_confirm else confirm,
             self._observer.on_transcript,
-            duplex=lambda: "half" if hello.hears_itself else "device",
+            duplex=lambda: "half" if is_half_duplex else "device",
             room=hello.room,
         )
         self._link: SatelliteLink | None = None
@@ -186,6 +199,8 @@ class ClientSession:
                     )
                 finally:
                     await cancel_tasks(*self._tasks)
+                    if self._player is not None:
+                        await self._player.close()
                     # The speaker is gone: release the engine queues.
                     self._queues.on_event(SpeechDropped(reason="gone"))
 

@@ -45,11 +45,13 @@ from tests.speakers.voices import FakeVoices
 
 BOUND_S = 20.0
 OWNER, GUEST, TALKER = "owner-token-for-tests", "guest-token-for-tests", "talker-token-for-tests"
+READER = "reader-token-for-tests"
 TOKENS = Tokens(
     {
         OWNER: Caller("owner", frozenset({"*"})),
         GUEST: Caller("guest", frozenset({"voice", "read", "act", "home.*"})),
         TALKER: Caller("talker", frozenset({"chat", "read"})),
+        READER: Caller("reader", frozenset({"voice", "read"})),
     }
 )
 LIGHT_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "kitchen light"}}\n</tool_call>'

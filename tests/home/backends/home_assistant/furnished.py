@@ -61,6 +61,10 @@ class Admin:
                 assert answer["success"], answer
                 return answer["result"]
 
+    async def send_audio(self, handler: int, pcm: bytes) -> None:
+        """A block for a voice pipeline that has named this handler."""
+        await self._socket.send_bytes(bytes((handler,)) + pcm)
+
     async def event(self) -> Any:
         """The next event of what was subscribed to."""
         while True:

@@ -144,12 +144,16 @@ class Server:
         answers = {"client_id": self.url, "username": username, "password": password}
         return self._token(self.post(f"/auth/login_flow/{flow['flow_id']}", answers)["result"])
 
-    def add_integration(self, name: str, answers: dict[str, Any]) -> None:
-        """As in the settings, where a form is filled in."""
+    def add_integration(self, name: str, answers: dict[str, Any]) -> str:
+        """As in the settings, where a form is filled in; returns the id of the entry."""
         flows = "/api/config/config_entries/flow"
         form = self.post(flows, {"handler": name})
         done = self.post(f"{flows}/{form['flow_id']}", answers)
         assert done["type"] == "create_entry", done
+        return str(done["result"]["entry_id"])
+
+    def remove_integration(self, entry_id: str) -> None:
+        self._request("DELETE", f"/api/config/config_entries/entry/{entry_id}", None)
 
     def wait_until_running(self) -> None:
         eventually(lambda: self.get("/api/config")["state"] == "RUNNING", within_s=_STARTS_WITHIN_S)

@@ -18,6 +18,7 @@ from tests.home.backends.home_assistant.furnished import Admin, expose
 from tests.home.backends.home_assistant.server import Server, eventually
 from tests.satellites.esphome_device import esphome_device
 from tests.satellites.esphome_recording import SPEECH
+from tests.satellites.harness import satellite
 from tests.satellites.test_wyoming import connector
 from tests.server.websocket.harness import BOUND_S, lobby, until
 
@@ -71,3 +72,25 @@ async def test_a_satellite_answers_on_a_media_player_and_the_music_of_its_room_i
     finally:
         await expose(admin, [LOWERED], False)
         await admin.command("config/entity_registry/update", entity_id=LOWERED, area_id=None)
+
+
+async def test_edgevox_as_a_satellite_answers_on_a_media_player(server: Server, folders: Folders) -> None:
+    write_secret(token_file(folders), server.token)
+    settings = Settings.model_validate({"home": {"kind": "home_assistant", "url": server.url, "timeout_s": 10.0}})
+    before = server.attribute(ANSWERS_ON, "media_content_id")
+
+    def url() -> str:
+        return str(server.attribute(ANSWERS_ON, "media_content_id"))
+
+    async with (
+        lobby(folders, ["It is on the shelf."], heard=["where is it"], settings=settings) as assistant,
+        satellite(assistant.url, player=ANSWERS_ON) as device,
+    ):
+        await device.connected()
+        device.command()
+        await asyncio.to_thread(eventually, lambda: url() != before, within_s=BOUND_S)
+        played = await asyncio.to_thread(lambda: urllib.request.urlopen(url(), timeout=BOUND_S).read())
+        assert played.startswith(b"RIFF")
+        assert len(played) > 1_000
+        await until(lambda: [one.outcome for one in assistant.records] == ["answered"])
+        assert device.sound.played_s == []
