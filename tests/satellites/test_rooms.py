@@ -46,6 +46,20 @@ async def test_a_report_that_comes_late_does_not_answer_too() -> None:
         assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 30.0), 0.05)) == [True, False]
 
 
+async def test_two_people_who_call_in_two_rooms_are_both_answered() -> None:
+    """The times at which the words were heard tell them from one word whose second report came late."""
+    hub, kitchen, bedroom, hall = SatelliteHub(window_s=0.0), link("kitchen"), link("bedroom"), link("hall")
+    now_s = time.monotonic()
+    first, other = Wake(0.9, 20.0, now_s - 0.7), Wake(0.9, 30.0, now_s)
+    same = Wake(0.9, 40.0, now_s - 0.6)
+    with hub.connected(kitchen), hub.connected(bedroom), hub.connected(hall):
+        assert await wakes(hub, (kitchen, first, 0.0), (bedroom, other, 0.02), (hall, same, 0.05)) == [
+            True,
+            True,
+            False,
+        ]
+
+
 async def test_a_single_satellite_answers_without_waiting() -> None:
     hub, only, muted = SatelliteHub(window_s=60.0), link("only"), link("muted")
     with hub.connected(only):
@@ -63,11 +77,23 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
     ):
         await first.connected()
         await second.connected()
-        first.command()
-        second.command()
-        await until(lambda: len(server.records) == 1)
-        await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
-        assert len(server.records) == 1
+        reported: list[Wake] = []
+        decide = server.hub.wins
+
+        async def wins(one: SatelliteLink, wake: Wake) -> bool:
+            reported.append(wake)
+            return await decide(one, wake)
+
+        server.hub.wins = wins  # type: ignore[method-assign]
+        for number in (1, 2):
+            first.command()
+            second.command()
+            await until(lambda: len(server.records) == number)  # noqa: B023  (waited for in the same round)
+            await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
+            assert len(server.records) == number
+        # By then the satellites know the server's clock.
+        now_s = time.monotonic()
+        assert all(one.heard_s is not None and now_s - 10 < one.heard_s < now_s for one in reported[2:])
 
 
 async def test_the_players_of_a_room_are_lowered_from_the_command_to_the_end_of_the_reply(folders: Folders) -> None:
