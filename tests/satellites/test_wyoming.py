@@ -106,11 +106,11 @@ async def satellite(
 
 
 @asynccontextmanager
-async def connector(server: Lobby, folders: Folders) -> AsyncIterator[DeviceFile]:
-    """The server's connections to the satellites of the file, which are looked for every 10 ms."""
+async def connector(server: Lobby, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
+    """The server's connections to the satellites of the file, which are looked for every `retry_s`."""
 
     async def sleep(_seconds: float) -> None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(retry_s)
 
     file = DeviceFile(folders)
     queues = EngineQueues(server.assistant, ServerSettings())
