@@ -12,7 +12,7 @@ from typing import cast
 from edgevox.core.events import DueAlarm
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag, background_task
-from edgevox.core.types import ChatReply, ChatRequest
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
 from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
 from tests.satellites.harness import satellite
@@ -146,6 +146,47 @@ async def test_a_turn_does_not_wait_for_what_is_prepared_for_other_rooms(folders
         await desk.connected()
         desk.command()
         await until(lambda: [one.outcome for one in server.records] == ["answered"])
+
+
+class StoryModel(RestingModel):
+    """Tells whoever asks first a story until it is enough; to others it says yes."""
+
+    is_enough = False
+    words = 0
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        if request.prompt_only or (self.requests and not request.reply_prefix):
+            async for reply in super().stream(request, cancel):
+                yield reply
+            return
+        self.requests.append(request)
+        while not self.is_enough:
+            if cancel.is_set():
+                return
+            self.words += 1
+            yield ChatDelta("and then ")
+            await asyncio.sleep(0.1)
+        yield ChatDone("stop", 0, 0, 0)
+
+
+async def test_a_long_reply_in_one_room_gives_way_to_another_and_goes_on(folders: Folders) -> None:
+    model = StoryModel(["Yes."])
+    async with (
+        lobby(folders, model=model, has_tools=False, heard=["good morning"]) as server,
+        satellite(server.url, "shelf", room="Bedroom") as shelf,
+        satellite(server.url, "desk", room="Kitchen") as desk,
+    ):
+        await shelf.connected()
+        await desk.connected()
+        shelf.command()
+        await until(lambda: model.words > 15)  # its call is another one by then
+        desk.command()
+        await until(lambda: len(server.records) == 1)
+        assert [(one.room, one.outcome) for one in server.records] == [("Kitchen", "answered")]
+        await until(lambda: len(model.requests) == 3)
+        assert model.requests[-1].reply_prefix.startswith("and then ")
+        model.is_enough = True
+        await until(lambda: [(one.room, one.outcome) for one in server.records[1:]] == [("Bedroom", "answered")])
 
 
 async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders: Folders) -> None:
