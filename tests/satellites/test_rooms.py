@@ -80,9 +80,9 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
         reported: list[Wake] = []
         decide = server.hub.wins
 
-        async def wins(one: SatelliteLink, wake: Wake) -> bool:
+        async def wins(link: SatelliteLink, wake: Wake) -> bool:
             reported.append(wake)
-            return await decide(one, wake)
+            return await decide(link, wake)
 
         server.hub.wins = wins  # type: ignore[method-assign]
         for number in (1, 2):

@@ -232,7 +232,7 @@ async def test_the_own_microphone_interrupts_the_reply_of_a_room() -> None:
         typist.let(100)
         _ = [reply async for reply in local.stream(REQUEST, CancelFlag())]
         assert not kitchen.done()
-        assert await asyncio.gather(kitchen, bedroom) == [typist.text] * 2
+        assert set(await asyncio.gather(kitchen, bedroom)) == {typist.text}
     assert [request.reply_prefix for request in typist.requests] == ["", "", "abc", ""]
 
 
