@@ -2,7 +2,8 @@
 
 200 double wakes: a wake phrase of several voices of espeak-ng in a simulated room, heard by the satellite in that room
 and, through a door, by one in the next. Distances, doors, reverberation, noise and the gains of the microphones are
-drawn at random; the wake-word model, the level and the hub are the real ones, and reports arrive with a random delay.
+drawn at random; the wake-word model, the level and the hub are the real ones, reports arrive with a random delay, and
+the satellites' idea of the server's clock is wrong by up to half of it.
 Then a bare command ("turn on the light") in each room of the demo home, with the default model, 200 times.
 """
 
@@ -14,6 +15,8 @@ import json
 import random
 import sys
 import tempfile
+import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,6 +54,7 @@ COMMANDS = (
     "turn the lights off please",
 )
 _BEFORE_S, _AFTER_S = 2.0, 0.6
+_DELAY_S = 0.08
 Samples = NDArray[np.float32]
 
 
@@ -82,26 +86,29 @@ def wake_of(samples: Samples) -> tuple[float, Wake] | None:
     return None
 
 
-async def winner(near: tuple[float, Wake], far: tuple[float, Wake], delays_s: tuple[float, float]) -> str:
-    """Which of both satellites answers: "near", "far", "both" or "none"."""
+async def winner(
+    near: tuple[float, Wake], far: tuple[float, Wake], delays_s: tuple[float, float], errors_s: tuple[float, float]
+) -> str:
+    """Which of both satellites answers: "near", "far", "both" or "none"; each has an error of its clock."""
     hub = SatelliteHub()
     loop: Any = SimpleNamespace(pipeline=None)
     links = [SatelliteLink(name, name, "edgevox", loop) for name in ("near", "far")]
-    first_s = min(near[0], far[0])
+    began_s = time.monotonic() - min(near[0], far[0])
 
-    async def report(link: SatelliteLink, at_s: float, wake: Wake, delay_s: float) -> bool:
-        await asyncio.sleep(at_s - first_s + delay_s)
-        return await hub.wins(link, wake)
+    async def report(link: SatelliteLink, heard: tuple[float, Wake], delay_s: float, error_s: float) -> bool:
+        at_s = began_s + heard[0]
+        await asyncio.sleep(at_s + delay_s - time.monotonic())
+        return await hub.wins(link, replace(heard[1], heard_s=at_s + error_s))
 
     with hub.connected(links[0]), hub.connected(links[1]):
         wins = await asyncio.gather(
-            report(links[0], near[0], near[1], delays_s[0]), report(links[1], far[0], far[1], delays_s[1])
+            report(links[0], near, delays_s[0], errors_s[0]), report(links[1], far, delays_s[1], errors_s[1])
         )
     return {(True, False): "near", (False, True): "far", (True, True): "both"}.get((wins[0], wins[1]), "none")
 
 
 async def double_wakes(trials: int) -> dict[str, Any]:
-    rng, contests = np.random.default_rng(35), list[Any]()
+    rng, contests, apart_s = np.random.default_rng(35), list[Any](), list[float]()
     spoken = [say_by_espeak(voice, speed, "okay nabu").samples for voice in VOICES for speed in SPEEDS]
     unheard = single = 0
     while len(contests) < trials:
@@ -112,12 +119,15 @@ async def double_wakes(trials: int) -> dict[str, Any]:
             single += (near is None) != (far is None)
             unheard += near is None and far is None
             continue
-        contests.append(winner(near, far, (rng.uniform(0.0, 0.08), rng.uniform(0.0, 0.08))))
+        delays_s, errors_s = rng.uniform(0.0, _DELAY_S, 2), rng.uniform(-_DELAY_S / 2, _DELAY_S / 2, 2)
+        contests.append(winner(near, far, tuple(delays_s), tuple(errors_s)))
+        apart_s.append(abs(near[0] - far[0]))
     answered = [await contest for contest in contests]
     return {
         "double_wakes": trials,
         "right_satellite": answered.count("near") / trials,
         "answered_by": {who: answered.count(who) for who in ("near", "far", "both", "none")},
+        "heard_apart_s": {"median": round(float(np.median(apart_s)), 2), "most": round(max(apart_s), 2)},
         "heard_by_one_only": single,
         "heard_by_none": unheard,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import assert_never
 
 from edgevox import dialogue
@@ -19,11 +19,13 @@ from edgevox.audio.endpointing import Endpointer
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
 from edgevox.core.events import Bus, Event, Publish
+from edgevox.core.types import ChatModel
 from edgevox.dialogue.transcriber import TranscriptTap
 from edgevox.dialogue.turn_completion import AFTER_UNFINISHED
 from edgevox.home.backends.local_player import Ducking
 from edgevox.llm.presets import ModelPreset
 from edgevox.server.assistant import ProgramSession, VoiceSession, VoiceSessionFactory
+from edgevox.server.engine_queues import ModelQueue
 from edgevox.tools.policy import LOCAL, Caller
 
 
@@ -70,6 +72,8 @@ class BargeInSelector:
 
 # Margin for the block size of the endpointer.
 _MARGIN_S = 0.2
+SLICE_S = 1.0
+"""How long a room writes a reply while others wait; a command is usually complete by then."""
 
 
 @dataclass(eq=False)
@@ -96,6 +100,21 @@ class VoiceSessionManager:
     idle_workers: dialogue.IdleWorkers = field(default_factory=dialogue.IdleWorkers)
     local: dialogue.Pipeline | None = None
     """The pipeline of the local room, in which alarms ring and delayed commands run."""
+
+    @cached_property
+    def _rooms_model(self) -> ModelQueue | None:
+        """The one model for all rooms, in slices; None for one on another machine, which answers several at once.
+
+        Not the queue of programs: that one waits while a room is spoken with.
+        """
+        if self.settings.llm.remote_url is not None:
+            return None
+        return ModelQueue(self.engines.llm, max_waiting=0, slice_s=SLICE_S)
+
+    def _model_for(self, caller: Caller, room: str) -> ChatModel:
+        if (queue := self._rooms_model) is None:
+            return self.engines.llm
+        return queue.model_for(room or caller.satellite or caller.name, is_first=caller is LOCAL)
 
     def session_factory(self, bus: Bus) -> VoiceSessionFactory:
         """Return the session factory for the server; `bus` has the events of the local room."""
@@ -164,7 +183,7 @@ class VoiceSessionManager:
         home_context = self.home_context()
         dialog = dialogue.ConfirmationDialog(publish, may_confirm=self.speakers.may_confirm)
         agent = home_context.agent(
-            model=self.engines.llm,
+            model=self._model_for(caller, room),
             conversation=conversation,
             confirm=confirm or dialog,
             publish=publish,

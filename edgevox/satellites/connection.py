@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
 import random
 import ssl
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -33,6 +35,9 @@ _PING_EVERY_S = 5.0
 _PONG_WITHIN_S = 10.0
 # A half-open connection is not closed in good order.
 _CLOSE_S = 1.0
+# How often the server is asked for its time: at first more often, for the quickest of the last answers counts.
+_FIRST_CLOCK_S, _CLOCK_S = 1.0, 30.0
+_CLOCK_ANSWERS = 8
 # Frames that wait to be sent: 4 s of blocks. The server takes 5 s at once (`limits.burst_s`).
 _MOST_WAITING = 200
 
@@ -81,10 +86,40 @@ class ConnectionLost(Exception):
     """There is no connection; another attempt may succeed."""
 
 
+class ServerClock:
+    """The server's monotonic clock, as the answers to pings tell it.
+
+    The ways there and back take about as long, least so where an answer came late: the quickest of the last counts.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._asked = (0, 0.0)
+        self._answers: deque[tuple[float, float]] = deque(maxlen=_CLOCK_ANSWERS)
+        """Round trips, with how far the server's clock is ahead."""
+
+    def ping(self) -> JsonObject:
+        """Return the frame that asks for the time."""
+        self._asked = next(self._numbers), time.monotonic()
+        return {"type": "ping", "id": self._asked[0]}
+
+    def note_pong(self, number: object, server_s: object) -> None:
+        """Take an answer; a server of an earlier version sends no time."""
+        asked, asked_s = self._asked
+        now_s = time.monotonic()
+        if number == asked and isinstance(server_s, float):
+            self._answers.append((now_s - asked_s, server_s - (asked_s + now_s) / 2))
+
+    def at(self, own_s: float) -> float | None:
+        """Return the server's time at a time of this machine's clock; None before it is known."""
+        return own_s + min(self._answers)[1] if self._answers else None
+
+
 class Connection:
     """An open connection; frames are sent in order, and dropped when the network stalls."""
 
     def __init__(self, socket: ClientConnection) -> None:
+        self.server_clock = ServerClock()
         self._socket = socket
         self._waiting: asyncio.Queue[str | bytes] = asyncio.Queue(_MOST_WAITING)
 
@@ -97,15 +132,24 @@ class Connection:
 
     async def frames(self) -> AsyncGenerator[JsonObject | bytes, None]:
         """The server's frames. Raises ConnectionLost at the end, and ConfigError for what needs a person."""
-        async with background_task(self._write()):
+        async with background_task(self._write()), background_task(self._ask_time()):
             try:
                 async for frame in self._socket:
-                    yield frame if isinstance(frame, bytes) else json.loads(frame)
+                    match frame if isinstance(frame, bytes) else json.loads(frame):
+                        case {"type": "pong", "id": number, **more}:
+                            self.server_clock.note_pong(number, more.get("at_s"))
+                        case other:
+                            yield other
             except ConnectionClosed:
                 pass
             except ValueError:
                 raise ConnectionLost("the server sent a frame that is not JSON") from None
         raise _closed(self._socket)
+
+    async def _ask_time(self) -> None:
+        for number in itertools.count(1):
+            self.send(self.server_clock.ping())
+            await asyncio.sleep(_FIRST_CLOCK_S if number < _CLOCK_ANSWERS else _CLOCK_S)
 
     async def _write(self) -> None:
         try:

@@ -37,6 +37,8 @@ _log = logging.getLogger(__name__)
 
 _CONNECT_S = 30.0
 _ANNOUNCED_WITHIN_S = 300.0
+# The library gives a device up after 4.5 of these without an answer: with its default, a room is deaf for 90 s.
+_PING_EVERY_S = 5.0
 
 
 @asynccontextmanager
@@ -50,7 +52,7 @@ async def connected(
         if lost is not None:
             lost.set()
 
-    client = APIClient(host, port, None, client_info="EdgeVox", noise_psk=entry.key or None)
+    client = APIClient(host, port, None, client_info="EdgeVox", noise_psk=entry.key or None, keepalive=_PING_EVERY_S)
     try:
         async with asyncio.timeout(_CONNECT_S):
             await client.connect(on_stop=on_stop, login=True, log_errors=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,8 +30,12 @@ SatelliteKind: TypeAlias = Literal["edgevox", "wyoming", "esphome"]
 MUTED_FILE = "satellites.json"
 WAKE_WINDOW_S = 0.3
 """How long the first satellite that hears the wake word waits for others that hear it too."""
+SAME_WORD_S = 0.4
+"""Two satellites hear the same word within this time; their detectors need different amounts of it."""
 LATE_S = 1.0
-"""How long after that another one stays silent: its report was delayed."""
+"""How long after the decision another one stays silent, if it cannot tell when it heard the word."""
+REMEMBERED_S = 10.0
+"""How long a decision counts for reports that tell it: the network may have held one back."""
 LOST_WITHIN_S = 600.0
 """A satellite that comes back within this time says so, if it was lost in the middle of a turn."""
 # A tie-breaker: at the moment of the detection the probability has just passed the threshold, near or far.
@@ -39,10 +44,14 @@ _SCORE_DB = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """How well a satellite has heard the wake word: mean probability of the model, and level above the room's noise."""
+    """How well a satellite has heard the wake word: mean probability of the model, and level above the room's noise.
+
+    `heard_s` is the monotonic time of this machine at which it heard it, if the satellite can tell.
+    """
 
     score: float
     level_db: float
+    heard_s: float | None = None
 
     @property
     def quality_db(self) -> float:
@@ -82,14 +91,22 @@ class _Muted(BaseModel):
 
 @dataclass(eq=False)
 class _Contest:
-    """Satellites that heard the same wake word, until `over`."""
+    """Satellites that heard the same wake word. Once it is `over`, the best one answers."""
 
     wakes: list[tuple[SatelliteLink, Wake]] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    over_s: float = math.inf
 
     @property
     def winner(self) -> SatelliteLink:
         return max(self.wakes, key=lambda one: one[1].quality_db)[0]
+
+    def has_same_word(self, wake: Wake, now_s: float) -> bool:
+        """Whether the word can be the one of this contest, by its time or by that of its report."""
+        times_s = [one.heard_s for _, one in self.wakes if one.heard_s is not None]
+        if wake.heard_s is None or not times_s:
+            return now_s < self.over_s + LATE_S
+        return min(abs(wake.heard_s - heard_s) for heard_s in times_s) <= SAME_WORD_S
 
 
 class SatelliteHub:
@@ -99,13 +116,12 @@ class SatelliteHub:
         """`chime_volume` is the peak of the earcons; 0 for none."""
         self._file = StateFile(path, _Muted)
         self._links: dict[str, SatelliteLink] = {}
-        self._contest: _Contest | None = None
+        self._contests: list[_Contest] = []
+        """Those of the last seconds."""
         self._window_s = window_s
         self._chime_volume = chime_volume
         self._lost_s: dict[str, float] = {}
         """When satellites were lost in the middle of a turn."""
-        self._answering: tuple[SatelliteLink, float] | None = None
-        """The last one that was to answer, and until when no other is."""
         self.local: Callable[[], Pipeline | None] = lambda: None
         """The pipeline of this machine's own microphone and loudspeaker."""
         self._speaking: set[asyncio.Task[bool]] = set()
@@ -202,17 +218,22 @@ class SatelliteHub:
 
         Takes at most the window, and no time where it is the only one that could have heard it.
         """
-        others = [other for other in self.links if other is not link and not self.is_muted(other.name)]
-        contest = self._contest
+        now_s = time.monotonic()
+        self._contests = [one for one in self._contests if now_s < one.over_s + REMEMBERED_S]
+        contest = next((one for one in self._contests if one.has_same_word(wake, now_s)), None)
+        if contest is not None and contest.over.is_set() and contest.winner is link:
+            contest = None  # called again
+        others = {other for other in self.links if other is not link and not self.is_muted(other.name)}
         if contest is None:
-            if self._answering and self._answering[0] is not link and time.monotonic() < self._answering[1]:
-                return False
             if not others:
                 return True
-            contest = self._contest = _Contest()
+            contest = _Contest()
+            self._contests.append(contest)
             asyncio.get_running_loop().call_later(self._window_s, self._decide, contest)
+        if contest.over.is_set():
+            return False  # its report was held back
         contest.wakes.append((link, wake))
-        if {*others, link} <= {one for one, _ in contest.wakes}:
+        if others <= {one for one, _ in contest.wakes}:
             self._decide(contest)  # no other can come
         await contest.over.wait()
         return contest.winner is link
@@ -220,8 +241,7 @@ class SatelliteHub:
     def _decide(self, contest: _Contest) -> None:
         if not contest.over.is_set():
             contest.over.set()
-            self._contest = None
-            self._answering = contest.winner, time.monotonic() + LATE_S
+            contest.over_s = time.monotonic()
 
     # --- speaking
 

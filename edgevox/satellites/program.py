@@ -265,7 +265,8 @@ class Satellite:
             return
         score = self._detector.confidence if self._detector else 0.0
         level_db = round(self._wake_level.level_db, 1)
-        self._send({"type": "wake", "score": round(min(1.0, score), 4), "level_db": level_db})
+        at_s = self._connection.server_clock.at(time.monotonic())
+        self._send({"type": "wake", "score": round(min(1.0, score), 4), "level_db": level_db, "at_s": at_s})
         for block in after:
             self._send_audio(block)
         self._tell_attention()

@@ -103,11 +103,15 @@ class WyomingSatellite:
         try:
             await describe(reader, writer)
             async with self._session.open():
-                await self._send(RunSatellite())
-                async with background_task(self._ping()) as pinging, background_task(self._read(reader)) as reading:
-                    done, _ = await asyncio.wait((pinging, reading), return_when=asyncio.FIRST_COMPLETED)
-                    for task in done:
-                        task.result()
+                try:
+                    await self._send(RunSatellite())
+                    async with background_task(self._ping()) as pinging, background_task(self._read(reader)) as reading:
+                        done, _ = await asyncio.wait((pinging, reading), return_when=asyncio.FIRST_COMPLETED)
+                        for task in done:
+                            task.result()
+                finally:
+                    # A reply that waits for a satellite that reads nothing would keep the session open.
+                    writer.transport.abort()
         except (OSError, WyomingProtocolError) as error:
             raise SatelliteLost(f"the connection broke: {error}") from None
         finally:
@@ -116,17 +120,19 @@ class WyomingSatellite:
         raise SatelliteLost("it closed the connection")
 
     async def _ping(self) -> None:
-        """Raises SatelliteLost where no answer comes: a half-open connection."""
+        """Raises SatelliteLost where no answer comes, or nothing can be sent: a half-open connection."""
         answers = False
         while True:
             self._has_pong.clear()
-            await self._send(Ping())
+            is_sent = False
             try:
                 async with asyncio.timeout(_PONG_WITHIN_S):
+                    await self._send(Ping())
+                    is_sent = True
                     await self._has_pong.wait()
                     answers = True
             except TimeoutError:
-                if answers:  # earlier versions of wyoming-satellite never do
+                if answers or not is_sent:  # earlier versions of wyoming-satellite never answer
                     raise SatelliteLost(f"it has not answered for {_PONG_WITHIN_S:g} s") from None
             await asyncio.sleep(_PING_EVERY_S)
 

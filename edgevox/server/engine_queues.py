@@ -131,39 +131,53 @@ class EngineQueue:
 class ModelQueue(EngineQueue):
     """A queue for generations of `model`, which can be interrupted if it `resumes`.
 
-    A model that cannot resume runs on another machine and does not compete with the local speaker.
+    A model that cannot resume runs on another machine and does not compete with the local speaker. A reply of more than
+    `slice_s` is interrupted for others that wait; the time to read its prompt does not count.
     """
 
     def __init__(
-        self, model: ChatModel, *, max_waiting: int, resumes: bool = True, clock: Callable[[], float] = time.monotonic
+        self,
+        model: ChatModel,
+        *,
+        max_waiting: int,
+        resumes: bool = True,
+        slice_s: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(max_waiting=max_waiting, clock=clock)
         self._model = model
         self._resumes = resumes
-        self._running: CancelFlag | None = None
+        self._slice_s = slice_s
+        self._running: _Running | None = None
         self.pauses = 0
 
-    def model_for(self, who: str) -> ChatModel:
-        """Return the model for requests of one client."""
-        return _QueuedModel(self, who)
+    def model_for(self, who: str, *, is_first: bool = False) -> ChatModel:
+        """Return the model for requests of one client. One that `is_first` does not wait for the slice of another."""
+        return _QueuedModel(self, who, is_first)
 
-    async def stream(self, who: str, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+    async def stream(
+        self, who: str, request: ChatRequest, cancel: CancelFlag, *, is_first: bool = False
+    ) -> AsyncGenerator[ChatReply, None]:
         """Generate in round-robin order; the generation is interrupted and resumed as needed."""
         written = request.reply_prefix
-        was_paused = False
+        goes_on = is_first and not request.prompt_only
+        if goes_on:
+            self._interrupt()
         while not cancel.is_set():
-            async with self.turn(who, goes_on=was_paused):
-                pause = CancelFlag()
-                cancel.add_listener(pause.set)
-                self._running = pause
+            async with self.turn(who, goes_on=goes_on):
+                if cancel.is_set():
+                    return
+                running = self._running = _Running(CancelFlag())
+                cancel.add_listener(running.pause.set)
                 try:
                     resumed = dataclasses.replace(request, reply_prefix=written)
-                    async with aclosing(self._model.stream(resumed, pause)) as replies:
+                    async with aclosing(self._model.stream(resumed, running.pause)) as replies:
                         async for reply in replies:
                             match reply:
                                 case ChatDelta(text):
                                     written += text
                                     yield reply
+                                    self._end_slice(running)
                                 case ChatDone(finish_reason="cancelled") if not cancel.is_set():
                                     pass  # only interrupted
                                 case ChatDone():
@@ -171,25 +185,47 @@ class ModelQueue(EngineQueue):
                                     return
                 finally:
                     self._running = None
-                    cancel.remove_listener(pause.set)
-            was_paused = pause.is_set()
-            if not was_paused:
+                    cancel.remove_listener(running.pause.set)
+            if not running.pause.is_set():
                 return
+            goes_on = not running.was_sliced
+
+    def _end_slice(self, running: _Running) -> None:
+        """Interrupt a reply whose slice is over, if others wait; it goes on behind them."""
+        now_s = self._clock()
+        running.began_s = min(running.began_s, now_s)
+        if self._turns.waiting and now_s - running.began_s >= self._slice_s and not running.pause.is_set():
+            running.was_sliced = True
+            running.pause.set()
+
+    def _interrupt(self) -> None:
+        if self._running is not None and self._resumes:
+            self.pauses += 1
+            self._running.pause.set()
 
     def _pause(self) -> None:
         super()._pause()
-        if self._running is not None and self._resumes:
-            self.pauses += 1
-            self._running.set()
+        self._interrupt()
+
+
+@dataclass(slots=True)
+class _Running:
+    """The generation that runs now; `pause` interrupts it."""
+
+    pause: CancelFlag
+    began_s: float = math.inf
+    """The time of its first piece."""
+    was_sliced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _QueuedModel:
     queue: ModelQueue
     who: str
+    is_first: bool = False
 
     def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
-        return self.queue.stream(self.who, request, cancel)
+        return self.queue.stream(self.who, request, cancel, is_first=self.is_first)
 
 
 class EngineQueues:

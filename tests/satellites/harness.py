@@ -23,13 +23,14 @@ CALL = np.float32(0.9)
 
 
 class FakeSound:
-    """The devices. What is played takes no time."""
+    """The devices. What is played takes no time, or its own if it `plays_in_real_time`."""
 
     live = True
     dropped_samples = 0
     delay_s = 0.0
 
-    def __init__(self) -> None:
+    def __init__(self, *, plays_in_real_time: bool = False) -> None:
+        self._plays_in_real_time = plays_in_real_time
         self.duplex: Duplex = "device"
         self.heard_s = 0.0
         self.played_s: list[float] = []
@@ -52,6 +53,8 @@ class FakeSound:
         async for chunk in chunks:
             if not self.heard_s:
                 on_start()
+            if self._plays_in_real_time and not cancel.is_set():
+                await asyncio.sleep(chunk.duration_s)
             self.heard_s += chunk.duration_s
         self.played_s.append(self.heard_s)
 
@@ -104,10 +107,17 @@ class Device:
 
 @asynccontextmanager
 async def satellite(
-    url: str, name: str = "shelf", *, room: str = "", token: str = OWNER, retry_s: float = 0.01, player: str = ""
+    url: str,
+    name: str = "shelf",
+    *,
+    room: str = "",
+    token: str = OWNER,
+    retry_s: float = 0.01,
+    player: str = "",
+    plays_in_real_time: bool = False,
 ) -> AsyncIterator[Device]:
     """A satellite that runs during the block; it waits `retry_s` before each new attempt."""
-    device = Device(FakeSound())
+    device = Device(FakeSound(plays_in_real_time=plays_in_real_time))
 
     async def sleep(_seconds: float) -> None:
         await asyncio.sleep(retry_s)

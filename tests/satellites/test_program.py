@@ -57,13 +57,13 @@ async def test_it_answers_itself_where_its_media_player_cannot(folders: Folders)
 async def test_it_comes_back_after_the_server_was_away_and_says_so(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("edgevox.server.websocket.session.AWAY_S", 0.0)
     async with AsyncExitStack() as running:
         async with AsyncExitStack() as first:
             server = await first.enter_async_context(lobby(folders, has_tools=False))
             device = await running.enter_async_context(satellite(server.url))
             await device.connected()
             assert device.sound.played_s == []
+            monkeypatch.setattr("edgevox.server.websocket.session.AWAY_S", 0.0)
         await until(lambda: any("cannot be reached" in detail for _, detail in device.told))
         port = int(server.url.rpartition(":")[2])
         await running.enter_async_context(lobby(folders, has_tools=False, port=port))

@@ -12,7 +12,7 @@ from typing import cast
 from edgevox.core.events import DueAlarm
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag, background_task
-from edgevox.core.types import ChatReply, ChatRequest
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
 from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
 from tests.satellites.harness import satellite
@@ -46,6 +46,20 @@ async def test_a_report_that_comes_late_does_not_answer_too() -> None:
         assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 30.0), 0.05)) == [True, False]
 
 
+async def test_two_people_who_call_in_two_rooms_are_both_answered() -> None:
+    """The times at which the words were heard tell them from one word whose second report came late."""
+    hub, kitchen, bedroom, hall = SatelliteHub(window_s=0.0), link("kitchen"), link("bedroom"), link("hall")
+    now_s = time.monotonic()
+    first, other = Wake(0.9, 20.0, now_s - 0.7), Wake(0.9, 30.0, now_s)
+    same = Wake(0.9, 40.0, now_s - 0.6)
+    with hub.connected(kitchen), hub.connected(bedroom), hub.connected(hall):
+        assert await wakes(hub, (kitchen, first, 0.0), (bedroom, other, 0.02), (hall, same, 0.05)) == [
+            True,
+            True,
+            False,
+        ]
+
+
 async def test_a_single_satellite_answers_without_waiting() -> None:
     hub, only, muted = SatelliteHub(window_s=60.0), link("only"), link("muted")
     with hub.connected(only):
@@ -63,11 +77,23 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
     ):
         await first.connected()
         await second.connected()
-        first.command()
-        second.command()
-        await until(lambda: len(server.records) == 1)
-        await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
-        assert len(server.records) == 1
+        reported: list[Wake] = []
+        decide = server.hub.wins
+
+        async def wins(link: SatelliteLink, wake: Wake) -> bool:
+            reported.append(wake)
+            return await decide(link, wake)
+
+        server.hub.wins = wins  # type: ignore[method-assign]
+        for number in (1, 2):
+            first.command()
+            second.command()
+            await until(lambda: len(server.records) == number)  # noqa: B023  (waited for in the same round)
+            await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
+            assert len(server.records) == number
+        # By then the satellites know the server's clock.
+        now_s = time.monotonic()
+        assert all(one.heard_s is not None and now_s - 10 < one.heard_s < now_s for one in reported[2:])
 
 
 async def test_the_players_of_a_room_are_lowered_from_the_command_to_the_end_of_the_reply(folders: Folders) -> None:
@@ -120,6 +146,47 @@ async def test_a_turn_does_not_wait_for_what_is_prepared_for_other_rooms(folders
         await desk.connected()
         desk.command()
         await until(lambda: [one.outcome for one in server.records] == ["answered"])
+
+
+class StoryModel(RestingModel):
+    """Tells whoever asks first a story until it is enough; to others it says yes."""
+
+    is_enough = False
+    words = 0
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        if request.prompt_only or (self.requests and not request.reply_prefix):
+            async for reply in super().stream(request, cancel):
+                yield reply
+            return
+        self.requests.append(request)
+        while not self.is_enough:
+            if cancel.is_set():
+                return
+            self.words += 1
+            yield ChatDelta("and then ")
+            await asyncio.sleep(0.1)
+        yield ChatDone("stop", 0, 0, 0)
+
+
+async def test_a_long_reply_in_one_room_gives_way_to_another_and_goes_on(folders: Folders) -> None:
+    model = StoryModel(["Yes."])
+    async with (
+        lobby(folders, model=model, has_tools=False, heard=["good morning"]) as server,
+        satellite(server.url, "shelf", room="Bedroom") as shelf,
+        satellite(server.url, "desk", room="Kitchen") as desk,
+    ):
+        await shelf.connected()
+        await desk.connected()
+        shelf.command()
+        await until(lambda: model.words > 15)  # its call is another one by then
+        desk.command()
+        await until(lambda: len(server.records) == 1)
+        assert [(one.room, one.outcome) for one in server.records] == [("Kitchen", "answered")]
+        await until(lambda: len(model.requests) == 3)
+        assert model.requests[-1].reply_prefix.startswith("and then ")
+        model.is_enough = True
+        await until(lambda: [(one.room, one.outcome) for one in server.records[1:]] == [("Bedroom", "answered")])
 
 
 async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders: Folders) -> None:

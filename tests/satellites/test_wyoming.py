@@ -27,6 +27,7 @@ from edgevox.satellites.store import DeviceEntry, DeviceFile
 from edgevox.server.engine_queues import EngineQueues
 from tests.audio.sounds import Samples, espeak
 from tests.dialogue.sounds import silent, voiced
+from tests.satellites.wyoming_device import wyoming_device
 from tests.server.websocket.harness import BOUND_S, Lobby, lobby, until
 
 ENVIRONMENT = Path(__file__).resolve().parents[2] / ".frameworks" / "wyoming-satellite"
@@ -105,11 +106,11 @@ async def satellite(
 
 
 @asynccontextmanager
-async def connector(server: Lobby, folders: Folders) -> AsyncIterator[DeviceFile]:
-    """The server's connections to the satellites of the file, which are looked for every 10 ms."""
+async def connector(server: Lobby, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
+    """The server's connections to the satellites of the file, which are looked for every `retry_s`."""
 
     async def sleep(_seconds: float) -> None:
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(retry_s)
 
     file = DeviceFile(folders)
     queues = EngineQueues(server.assistant, ServerSettings())
@@ -176,6 +177,26 @@ async def test_the_server_hears_the_wake_word_of_a_satellite_that_has_none(
         (tmp_path / "speak").touch()
         await until(lambda: [one.outcome for one in server.records] == ["answered"])
         await until(lambda: (tmp_path / "played.raw").exists() and (tmp_path / "played.raw").stat().st_size > 1_000)
+
+
+async def test_a_satellite_that_stops_reading_in_a_reply_is_given_up_and_connected_again(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgevox.satellites.wyoming._PING_EVERY_S", 0.05)
+    monkeypatch.setattr("edgevox.satellites.wyoming._PONG_WITHIN_S", 0.3)
+    monkeypatch.setattr("edgevox.satellites.device._AHEAD_S", 1_000.0)
+    async with (
+        wyoming_device() as (address, device),
+        lobby(folders, has_tools=False) as server,
+        connector(server, folders) as file,
+    ):
+        file.add("shelf", DeviceEntry(uri=f"tcp://{address}", room="Bedroom"))
+        await until(lambda: device.is_ready)
+        device.reads.clear()
+        async with asyncio.timeout(BOUND_S):
+            assert await server.hub.say("a long announcement " * 500) == 0
+        device.reads.set()
+        await until(lambda: len(device.connections) > 1 and device.is_ready)
 
 
 def test_keys_are_kept_like_tokens(folders: Folders) -> None:

@@ -221,6 +221,21 @@ async def test_what_was_interrupted_goes_on_before_another_begins() -> None:
     assert [request.reply_prefix for request in typist.requests] == ["", "abc", ""]
 
 
+async def test_the_own_microphone_interrupts_the_reply_of_a_room() -> None:
+    typist = Typist()
+    queue = ModelQueue(typist, max_waiting=4)
+    local = queue.model_for("local", is_first=True)
+    async with asyncio.timeout(BOUND_S):
+        kitchen, bedroom = (asyncio.create_task(text_of(queue, room)) for room in ("kitchen", "bedroom"))
+        typist.let(3)
+        await settle()
+        typist.let(100)
+        _ = [reply async for reply in local.stream(REQUEST, CancelFlag())]
+        assert not kitchen.done()
+        assert set(await asyncio.gather(kitchen, bedroom)) == {typist.text}
+    assert [request.reply_prefix for request in typist.requests] == ["", "", "abc", ""]
+
+
 async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> None:
     typist = Typist()
     queue = ModelQueue(typist, max_waiting=4)

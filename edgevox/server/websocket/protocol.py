@@ -141,15 +141,19 @@ class AudioEnd(_Frame):
 
 
 class WakeWordHeard(_Frame):
-    """The satellite has heard the wake word, so well: the model's mean probability, and the level above the noise."""
+    """The satellite has heard the wake word, so well: the model's mean probability, and the level above the noise.
+
+    `at_s` is when, by the server's clock in the answers to its pings.
+    """
 
     type: Literal["wake"]
     score: float = Field(ge=0, le=1)
     level_db: float = Field(ge=-200, le=200)
+    at_s: float | None = None
 
 
 class Ping(_Frame):
-    """Checks that the connection is alive."""
+    """Checks that the connection is alive, and asks for the time."""
 
     type: Literal["ping"]
     id: Annotated[str, Field(max_length=64)] | int | None = None

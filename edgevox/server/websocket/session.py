@@ -19,7 +19,7 @@ from edgevox.core.turn import Turn, cancel_tasks
 from edgevox.core.types import JsonObject, ToolCall
 from edgevox.dialogue import Pipeline, VoiceLoop
 from edgevox.satellites.device import PlayerLoudspeaker
-from edgevox.satellites.hub import SatelliteLink, Wake
+from edgevox.satellites.hub import REMEMBERED_S, SatelliteLink, Wake
 from edgevox.server.assistant import Assistant, VoiceSession, VoiceSessionFactory
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.home_player import HomePlayer
@@ -118,6 +118,7 @@ _SOUND_PER_S = 1.05
 _TEXTS_PER_S, _TEXTS_AT_ONCE = 50, 200
 _FRAMES_PER_S, _FRAMES_AT_ONCE = 400, 2_000
 _MOST_WAITING = 8
+_CLOCK_ERROR_S = 0.5
 
 
 class ClientSession:
@@ -312,13 +313,13 @@ class ClientSession:
                 self._loudspeaker.note_played(passage, samples)
             case protocol.AudioEnd():
                 self._audio_source.end_speech()
-            case protocol.WakeWordHeard(score=score, level_db=level_db):
+            case protocol.WakeWordHeard(score=score, level_db=level_db, at_s=at_s):
                 if self._link is None:
                     raise protocol.invalid_frame("only a satellite hears a wake word")
                 self._is_refused = False
-                self._spawn(self._contest(self._link, Wake(score, level_db)))
+                self._spawn(self._contest(self._link, Wake(score, level_db, _past(at_s))))
             case protocol.Ping(id=number):
-                self._outbox.send_frame({"type": "pong", "id": number})
+                self._outbox.send_frame({"type": "pong", "id": number, "at_s": round(time.monotonic(), 4)})
             case _:
                 assert_never(frame)
 
@@ -367,6 +368,12 @@ class ClientSession:
 
     def _complain(self, code: str, message: str) -> None:
         self._outbox.send_frame({"type": "error", "code": code, "message": message})
+
+
+def _past(at_s: float | None) -> float | None:
+    """The time, if it can be that of a report that comes now; a satellite's idea of our clock may be wrong."""
+    now_s = time.monotonic()
+    return at_s if at_s is not None and now_s - REMEMBERED_S < at_s < now_s + _CLOCK_ERROR_S else None
 
 
 async def until_first(*works: Coroutine[Any, Any, None]) -> None:
