@@ -1,9 +1,9 @@
 """Kills a program that writes state at random moments: `python -m benchmarks.power_cut --rounds 200`.
 
-A process starts timers, sets reminders, adds to a list, changes a setting and stores turns, and says after each
-which one is done: that is the moment at which a user hears "done". It is killed with SIGKILL, with its process
-group, at a random moment. Then everything that it said must be there, every file must be readable, and nothing
-may have been set aside as damaged. The next round starts with the files of this one.
+A process starts timers, sets reminders, watches a door, adds to a list, enrols people, mutes satellites, changes a
+setting and stores turns, and says after each which one is done: that is the moment at which a user hears "done". It is
+killed with SIGKILL, with its process group, at a random moment. Then everything that it said must be there, every file
+must be readable, and nothing may have been set aside as damaged. The next round starts with the files of this one.
 
 SIGKILL loses nothing that the kernel has; a real power cut also loses what was not synced:
 benchmarks/unsynced_writes.py does that.
@@ -25,6 +25,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from benchmarks.hardware import describe
 from edgevox.agents.conversation import TurnRecord
 from edgevox.agents.memory_file import MemoryFile
@@ -35,7 +37,10 @@ from edgevox.core.state_file import StateFile
 from edgevox.core.types import Message
 from edgevox.home.alarms.alarms import ALARMS_FILE, Alarms
 from edgevox.home.alarms.timers import TIMERS_FILE, Timers
+from edgevox.home.alarms.watches import WATCHES_FILE, Condition, Watches
 from edgevox.home.backends.local_lists import LISTS_FILE, ItemLists, Line
+from edgevox.satellites.hub import MUTED_FILE, SatelliteHub
+from edgevox.speakers.people import PEOPLE_FILE, People
 
 LIST = "todo.shopping_list"
 _LONGEST_S = 0.4
@@ -52,6 +57,9 @@ class State:
         self.timers = Timers(time.time, self.folders.state / TIMERS_FILE)
         self.alarms = Alarms(time.time, self.folders.state / ALARMS_FILE)
         self.lists = StateFile(self.folders.state / LISTS_FILE, ItemLists)
+        self.watches = Watches(time.time, self.folders.state / WATCHES_FILE)
+        self.people = People(self.folders.state / PEOPLE_FILE)
+        self.satellites = SatelliteHub(self.folders.state / MUTED_FILE)
         self.memory = MemoryFile.open(self.folders.state)
 
     def clear(self) -> None:
@@ -60,6 +68,10 @@ class State:
         self.alarms.cancel(*self.alarms.all())
         with self.lists.changing() as content:
             content.lists[LIST] = []
+        self.watches.cancel(*self.watches.all())
+        for number in range(_KEPT):
+            if self.satellites.is_muted(str(number)):
+                self.satellites.mute(str(number), is_muted=False)
 
     def write(self, kind: str, number: int) -> None:
         match kind:
@@ -70,6 +82,13 @@ class State:
             case "item":
                 with self.lists.changing() as content:
                     content.lists[LIST].append(Line(text=str(number)))
+            case "watch":
+                condition = Condition(entity_ids=("lock.door",), state="open", phrase=str(number), fact=str(number))
+                self.watches.add("tell", condition, "", is_repeating=False, is_met=False)
+            case "person":
+                self.people.add("Ada", [np.array([number], np.float32)])
+            case "satellite":
+                self.satellites.mute(str(number), is_muted=True)
             case "setting":
                 update_config_file(self.folders.config_file, "audio", {"hangover_ms": 400 + number})
             case "turn":
@@ -84,6 +103,13 @@ class State:
                 return {alarm.label for alarm in self.alarms.all()}
             case "item":
                 return {item.text for item in self.lists.read().lists.get(LIST, [])}
+            case "watch":
+                return {watch.condition.phrase for watch in self.watches.all()}
+            case "person":
+                ada = self.people.find("Ada")
+                return {str(int(ada.embeddings[0][0]))} if ada else set()
+            case "satellite":
+                return {str(number) for number in range(_KEPT) if self.satellites.is_muted(str(number))}
             case "setting":
                 return {str(load_settings(self.folders, environ={}).audio.hangover_ms - 400)}
             case _:
@@ -91,7 +117,9 @@ class State:
                 return {turn_id.removeprefix(f"{self._round} ") for turn_id in kept}
 
 
-KINDS = ("timer", "reminder", "item", "setting", "turn")
+KINDS = ("timer", "reminder", "item", "watch", "person", "satellite", "setting", "turn")
+# Each replaces the one before.
+_REPLACED = ("person", "setting")
 Acknowledged: TypeAlias = dict[str, set[str]]
 """The numbers that were acknowledged, by kind."""
 
@@ -145,7 +173,7 @@ def check_state(folder: Path, round_name: str, acknowledged: Acknowledged) -> No
     state = State(folder, round_name)
     try:
         for kind, numbers in acknowledged.items():
-            if kind == "setting":  # each replaces the one before; the last may have been under way
+            if kind in _REPLACED:  # the next may have been under way
                 last = max(map(int, numbers), default=0)
                 lost = {str(last)} if last and not state.found(kind) & {str(last), str(last + 1)} else set()
             else:
