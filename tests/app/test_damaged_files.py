@@ -264,4 +264,5 @@ def test_nothing_acknowledged_is_lost_when_the_program_is_killed() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "none lost, all started" in done.stdout
+    assert "5 kills, 5 starts" in done.stdout
+    assert "0 lost writes, 0 failed starts, 0 damaged files" in done.stdout
