@@ -133,7 +133,7 @@ class State:
             case "item":
                 of_home = asyncio.run(DemoHome(self.folders.state / HOME_FILE).items(LIST))
                 own = self.lists.read().lists.get(LIST, [])
-                return {_number(item.text) for item in (*own, *of_home)}
+                return {_number(text) for text in (*(line.text for line in own), *(item.text for item in of_home))}
             case "watch":
                 return {watch.condition.phrase for watch in self.watches.all()}
             case "person":
