@@ -68,6 +68,7 @@ soak-satellites: setup-dev
 ROUNDS := 200
 power-cut: setup-dev
 	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS)
+	@$(VENV)/python -m benchmarks.power_cut --rounds $(ROUNDS) --writer serve
 	@$(VENV)/python -m benchmarks.unsynced_writes --cuts $(ROUNDS)
 
 # An ESPHome device of others; its source is fetched from GitHub. Makes the recording anew that the tests replay.

@@ -34,8 +34,8 @@ _LOOK_S = 3.0
 _AT_WORK_PERCENT = 10.0
 
 
-def processor_s(pid: int) -> float:
-    """Processor seconds of a process and all of its descendants so far."""
+def processor_s_of_each(pid: int) -> dict[int, float]:
+    """Processor seconds so far of a process and of each of its descendants."""
     stats = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -45,11 +45,15 @@ def processor_s(pid: int) -> float:
                 continue
             fields = text.rpartition(")")[2].split()
             stats[int(entry.name)] = (int(fields[1]), int(fields[11]) + int(fields[12]))
-    family, ticks = [pid], 0
+    family = [pid]
     for member in family:
-        ticks += stats.get(member, (0, 0))[1]
         family += [child for child, (parent, _) in stats.items() if parent == member]
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return {member: stats.get(member, (0, 0))[1] / os.sysconf("SC_CLK_TCK") for member in family}
+
+
+def processor_s(pid: int) -> float:
+    """Processor seconds of a process and all of its descendants so far."""
+    return sum(processor_s_of_each(pid).values())
 
 
 def share(pid: int, seconds: float) -> float:

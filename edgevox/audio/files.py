@@ -74,10 +74,12 @@ def _frames(file: BinaryIO, rate_hz: int) -> Iterator[NDArray[np.float32]]:
         if not container.streams.audio:
             return
         # Mixed here: swresample adds the channels of float formats without keeping them below 1.
-        resampler = av.AudioResampler(format="fltp", rate=rate_hz)
+        # Interleaved: PyAV reads past its table of planes where a file claims more than eight channels, and crashes.
+        resampler = av.AudioResampler(format="flt", rate=rate_hz)
         for frame in itertools.chain(container.decode(audio=0), (None,)):
             for resampled in resampler.resample(frame):
-                yield resampled.to_ndarray().mean(axis=0, dtype=np.float32)
+                interleaved = resampled.to_ndarray().reshape(-1, resampled.layout.nb_channels)
+                yield interleaved.mean(axis=1, dtype=np.float32)
 
 
 def write_wav(path: Path, chunks: Iterable[Audio]) -> None:

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from fuzz.boundaries import BOUNDARIES, changed, check
+from fuzz.boundaries import BOUNDARIES, changed, check, corpus
 
 
 @pytest.mark.parametrize("name", BOUNDARIES)
 def test_no_changed_input_raises_an_undocumented_error(name: str) -> None:
     rng = random.Random(7)
-    for sample in BOUNDARIES[name].samples:
+    for sample in (*BOUNDARIES[name].samples, *corpus(name)):
         check(name, sample)
         for _ in range(25):
             check(name, changed(rng, sample))

@@ -61,7 +61,7 @@ def pitch_hz(audio: Audio) -> float:
 
 
 @pytest.mark.parametrize("rate_hz", [8_000, 16_000, 22_050, 44_100, 48_000])
-@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("channels", [1, 2, 9])
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_a_wav_file_of_any_kind_becomes_mono_at_the_wanted_rate(
     tmp_path: Path, rate_hz: int, channels: int, width: int

@@ -14,7 +14,16 @@ from pathlib import Path
 from edgevox.app.control.client import request
 from edgevox.app.control.protocol import SimpleRequest, event_from_note
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.events import EngineChanged, Event, InstantWordHeard, RingEnded, SpeechDropped, TurnEnded, TurnStarted
+from edgevox.core.events import (
+    EngineChanged,
+    Event,
+    InstantWordHeard,
+    RingEnded,
+    RingStarted,
+    SpeechDropped,
+    TurnEnded,
+    TurnStarted,
+)
 from tests.soak.ledger import Ledger
 from tests.soak.processes import ProcessSample
 
@@ -34,7 +43,12 @@ _ERRORS: dict[str, tuple[float, re.Pattern[str]]] = {
         ("queue full", 30, r"429|no answer|too many"),
         ("slow clients", 60, r"429|no answer|too many"),
         ("disk full", 20, r"disk|written|state|write|file|memory"),
-        ("settings changed", 20, r"."),
+        # The program starts its sessions and servers anew: connections end, and it says that it is starting.
+        (
+            "settings changed",
+            20,
+            r"^speech|503|shutting down|starting|reload|stopped before|connect|payload|unavailable",
+        ),
         ("muted", 10, r"^speech"),
     )
 }
@@ -45,7 +59,7 @@ _BUSY_SHARE = 0.5
 _STARVED_SHARE = 0.8
 _TIME_LIMIT = re.compile(r"within \d|hung")
 STARVED = "other programs took the processor"
-_ENGINES = ("llm", "stt", "tts")
+ENGINES = ("llm", "stt", "tts")
 RELOAD = "settings changed"
 MUTE = "muted"
 _EXPLAINS = {
@@ -89,6 +103,9 @@ class Journal:
         self.samples: list[ProcessSample] = []
         self.others_share = 0.0
         self.answered_speech = 0
+        self.ring_texts: set[str] = set()
+        self.loading: set[str] = set()
+        """Engines that are being restarted."""
         self._voice_turns: set[str] = set()
         self._restarting: set[str] = set()
         self._pids: dict[str, int] = {}
@@ -129,9 +146,14 @@ class Journal:
                 self.answered_speech += 1
             case InstantWordHeard() | SpeechDropped() | RingEnded():
                 self.answered_speech += 1
+            case RingStarted(text=text):
+                self.ring_texts.add(text)
             case EngineChanged(engine=engine, state="restarting", detail=detail):
                 self._restarting.add(engine)
+                self.loading.add(engine)
                 self._restarted(engine, detail)
+            case EngineChanged(engine=engine, state="ready"):
+                self.loading.discard(engine)
             case _:
                 pass
         self.ledger(event)
@@ -140,13 +162,16 @@ class Journal:
         """Keep them, and find processes that were replaced without an event."""
         self.samples += samples
         for sample in samples:
-            if sample.role not in ("main", *_ENGINES, *_EXPLAINS):
+            if sample.role not in ("main", *ENGINES, *_EXPLAINS):
                 continue
             before = self._pids.get(sample.role, sample.pid)
             self._pids[sample.role] = sample.pid
-            if before != sample.pid and sample.role not in self._restarting:
+            if before == sample.pid:
+                continue
+            if sample.role in self._restarting:
+                self._restarting.discard(sample.role)
+            else:
                 self._restarted(sample.role, "found in the list of processes")
-            self._restarting.discard(sample.role)
 
     def program_ended(self, exit_code: int) -> None:
         self._restarted("main", f"exit code {exit_code}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,11 @@ from edgevox.core.types import JsonObject
 SETTLED_AFTER_S = 300.0
 LEAST_MB_PER_H = 4.0
 SHARE_PER_H = 0.03
+# One-sided 95 % of the normal distribution.
+_NORMAL_95 = 1.645
+# The judged part of a life is summarised by so many medians: single samples follow each other too closely to count as
+# independent, which the confidence limit supposes.
+_BLOCKS = 20
 MAX_MORE_DESCRIPTORS = 10
 MAX_MORE_THREADS = 5
 
@@ -48,7 +54,10 @@ def family(pid: int) -> list[int]:
 
 
 def role_of(pid: int, main_pid: int) -> str:
-    """`main`, `llm`, `stt`, `tts`, `recorder`, `mcp`, or the name of the program."""
+    """`main`, `llm`, `stt`, `tts`, `recorder`, `mcp`, or the name of the program.
+
+    `pactl` is the one that watches the sound server; one that asks it something ends by itself.
+    """
     if pid == main_pid:
         return "main"
     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -60,7 +69,10 @@ def role_of(pid: int, main_pid: int) -> str:
         return "engine"
     if "edgevox.audio.io.recorder_child" in " ".join(command):
         return "recorder"
-    return "mcp" if any(word.endswith("sdk_server.py") for word in command) else Path(command[0]).name
+    if any(word.endswith("sdk_server.py") for word in command):
+        return "mcp"
+    name = Path(command[0]).name
+    return "pactl question" if name == "pactl" and "subscribe" not in command else name
 
 
 def sample_family(main_pid: int, at_s: float) -> list[ProcessSample]:
@@ -88,15 +100,43 @@ def _sample(pid: int, role: str, at_s: float) -> ProcessSample:
     )
 
 
-def theil_sen(points: Sequence[tuple[float, float]]) -> float:
-    """The median of the slopes of all pairs: single peaks do not move it."""
-    slopes = [
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The Theil–Sen slope, which single peaks do not move, and what it is at least with 95 % confidence."""
+
+    slope: float
+    at_least: float
+
+
+def theil_sen(points: Sequence[tuple[float, float]]) -> Trend:
+    """The median of the slopes of all pairs, with its lower confidence limit after Sen (JASA 63, 1968).
+
+    The limit is the slope whose rank is z standard deviations of Kendall's statistic below the middle.
+    """
+    slopes = sorted(
         (later[1] - earlier[1]) / (later[0] - earlier[0])
         for at, earlier in enumerate(points)
         for later in points[at + 1 :]
         if later[0] > earlier[0]
+    )
+    if not slopes:
+        return Trend(0.0, 0.0)
+    n = len(points)
+    width = _NORMAL_95 * math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
+    return Trend(statistics.median(slopes), slopes[max(0, math.floor((len(slopes) - width) / 2))])
+
+
+def _in_blocks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The medians of equally long parts of the time."""
+    first_s, last_s = points[0][0], points[-1][0]
+    blocks: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+    for at_s, value in points:
+        part = (at_s - first_s) / (last_s - first_s) if last_s > first_s else 0.0
+        blocks[min(_BLOCKS - 1, int(_BLOCKS * part))].append((at_s, value))
+    return [
+        (statistics.median(at_s for at_s, _ in block), statistics.median(value for _, value in block))
+        for _, block in sorted(blocks.items())
     ]
-    return statistics.median(slopes) if slopes else 0.0
 
 
 def judge_lives(samples: Iterable[ProcessSample], *, warm_up_s: float, min_life_s: float) -> list[JsonObject]:
@@ -115,8 +155,9 @@ def judge_lives(samples: Iterable[ProcessSample], *, warm_up_s: float, min_life_
 
 
 def _judged(role: str, pid: int, warm: Sequence[ProcessSample]) -> JsonObject:
-    def per_hour(name: str, part: Sequence[ProcessSample]) -> float:
-        return round(3600 * theil_sen([(sample.at_s, getattr(sample, name)) for sample in part]), 2)
+    def trend(name: str, part: Sequence[ProcessSample]) -> Trend:
+        per_s = theil_sen(_in_blocks([(sample.at_s, getattr(sample, name)) for sample in part]))
+        return Trend(round(3600 * per_s.slope, 2), round(3600 * per_s.at_least, 2))
 
     def more(name: str) -> float:
         share = max(1, len(warm) // 5)
@@ -125,9 +166,9 @@ def _judged(role: str, pid: int, warm: Sequence[ProcessSample]) -> JsonObject:
 
     rss_mb = statistics.median(sample.rss_mb for sample in warm)
     bound = round(max(LEAST_MB_PER_H, SHARE_PER_H * rss_mb), 2)
-    slopes = {name: per_hour(name, warm) for name in ("rss_mb", "anon_mb")}
-    # A leak goes on. What an engine needs once (buffers for the longest prompt so far) comes in the first half.
-    later = {name: per_hour(name, warm[len(warm) // 2 :]) for name in slopes}
+    # A leak goes on. What an engine needs once (buffers for the longest prompt so far) comes in the first third.
+    judged = warm[len(warm) // 3 :]
+    rss, anon = trend("rss_mb", judged), trend("anon_mb", judged)
     return {
         "role": role,
         "pid": pid,
@@ -136,14 +177,16 @@ def _judged(role: str, pid: int, warm: Sequence[ProcessSample]) -> JsonObject:
         "samples": len(warm),
         "median_rss_mb": round(rss_mb, 1),
         "max_rss_mb": max(sample.rss_mb for sample in warm),
-        "rss_mb_per_h": slopes["rss_mb"],
-        "anon_mb_per_h": slopes["anon_mb"],
-        "rss_mb_per_h_second_half": later["rss_mb"],
-        "anon_mb_per_h_second_half": later["anon_mb"],
+        "judged_from_min": round(judged[0].at_s / 60, 1),
+        "rss_mb_per_h": rss.slope,
+        "rss_mb_per_h_at_least": rss.at_least,
+        "anon_mb_per_h": anon.slope,
+        "anon_mb_per_h_at_least": anon.at_least,
+        "whole_life_rss_mb_per_h": trend("rss_mb", warm).slope,
         "bound_mb_per_h": bound,
         "more_descriptors": more("descriptors"),
         "more_threads": more("threads"),
-        "is_flat": max(later.values()) <= bound
+        "is_flat": max(rss.at_least, anon.at_least) <= bound
         and more("descriptors") <= MAX_MORE_DESCRIPTORS
         and more("threads") <= MAX_MORE_THREADS,
     }

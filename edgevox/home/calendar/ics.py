@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 20_000_000
 # What the libraries raise for content that breaks the format.
-MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+# OSError: the time zone of a long name is looked for as a file.
+MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError)
 
 _PRODUCT = "-//EdgeVox//EN"
 _END = b"END:VCALENDAR"
