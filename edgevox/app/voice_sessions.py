@@ -197,6 +197,13 @@ class VoiceSessionManager:
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:
         examples, tts = home_context.examples(), self.settings.tts
-        if caller is not LOCAL:  # volume and speed of a client last as long as its session
-            return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed)
-        return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed, self.keep)
+        # Volume, speed and pitch of a client last as long as its session.
+        keep = {"keep": self.keep} if caller is LOCAL else {}
+        return dialogue.BuiltinCommands(
+            examples,
+            tts.volume_db,
+            tts.speed,
+            pitch_semitones=tts.pitch_semitones,
+            with_pitch=self.engines.models.tts_choice.with_pitch if "tts" in self.engines else (),
+            **keep,
+        )

@@ -224,11 +224,15 @@ ChatReply: TypeAlias = ChatDelta | ChatDone
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """One sentence, spoken by the voice of its language if there is one."""
+    """One sentence, spoken by the voice of its language if there is one.
+
+    `pitch_semitones` is None for that of the settings; voices that have no pitch ignore it.
+    """
 
     text: str
     speed: float = 1.0
     language: str = ENGLISH
+    pitch_semitones: float | None = None
 
 
 # --- embeddings

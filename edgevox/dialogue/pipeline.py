@@ -94,7 +94,7 @@ class Pipeline:
         self._ask_below = ask_below
         volume = words.volume if words else Volume()
         if voice and words:
-            voice.rate = words.rate
+            voice.rate, voice.pitch = words.rate, words.pitch
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
         self._idle_worker = IdleWorker(
