@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -111,12 +112,17 @@ def say(key: str, language: str, /, **values: object) -> str:
     return (said.get(key) or all_phrases()[ENGLISH].said[key]).format(**values)
 
 
-_reply_language: ContextVar[str] = ContextVar("reply_language", default=ENGLISH)
+_reply_language: ContextVar[str] = ContextVar("reply_language", default="")
+
+
+def turn_language() -> str:
+    """The language of the turn's answer, inside of `replying_in`; elsewhere ""."""
+    return _reply_language.get()
 
 
 def reply_language() -> str:
     """The language of the turn's answer, inside of `replying_in`; elsewhere English."""
-    return _reply_language.get()
+    return turn_language() or ENGLISH
 
 
 @contextmanager
@@ -192,3 +198,23 @@ def duration(seconds: float) -> str:
         if count
     ]
     return listed(parts, "and") if parts else "0 seconds"
+
+
+def length_in(seconds: float, language: str) -> str:
+    """A duration in words of that language: "1 Stunde und 5 Minuten"."""
+    if language == ENGLISH:
+        return duration(seconds)
+    from babel.lists import format_list
+    from babel.units import format_unit
+
+    whole = round(seconds)
+    parts = [(whole // 3600, "hour"), (whole // 60 % 60, "minute"), (whole % 60, "second")]
+    said = [str(format_unit(count, f"duration-{unit}", locale=language)) for count, unit in parts if count]
+    return str(format_list(said or [format_unit(0, "duration-second", locale=language)], locale=language))
+
+
+def time_in(at: datetime, language: str) -> str:
+    """A time of day as it is written in that language: "18:30"."""
+    from babel.dates import format_time
+
+    return str(format_time(at, "short", locale=language))

@@ -19,7 +19,7 @@ from edgevox.config.sections import RequestsOnly
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
-from edgevox.core.languages import ENGLISH, replying_in
+from edgevox.core.languages import ENGLISH, all_phrases, replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
@@ -114,6 +114,11 @@ class Pipeline:
         """The language of what is said without being asked."""
         return self._languages.reply_to("")
 
+    def phrases_language(self, spoken: str) -> str:
+        """The language of a fixed sentence for a person who spoke `spoken`, "" if unknown."""
+        language = self._languages.reply_to(spoken)
+        return language if language in all_phrases() else ENGLISH
+
     @property
     def is_in_turn(self) -> bool:
         return self._turn is not None
@@ -203,13 +208,14 @@ class Pipeline:
         since_s = self._opened_s if self._turn else -math.inf
         if self.alarm_state is None or not self.alarm_state.has_rung_since(since_s):
             return False
-        command = self.alarm_state.take_command(text)
+        language = self.phrases_language("")
+        command = self.alarm_state.take_command(text, language)
         if command is None:
             return False
         if self._turn is not None:
             self._publish(events.InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
-        if command.reply and (speech := self._replies.speech_to_come):
-            speech.interject(command.reply)
+        if (reply := command.reply(language)) and (speech := self._replies.speech_to_come):
+            speech.interject(reply, language)
         return True
 
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
@@ -377,8 +383,10 @@ class Pipeline:
     ) -> AgentResult:
         """Reply to `text`; `spoken` is its language, "" if unknown, and so is `speaker`."""
         if is_ringing and self.alarm_state:
-            if command := self.alarm_state.take_command(text):
-                return await self._reply_instantly(command.word, command.reply, text, turn)
+            language = self.phrases_language(spoken)
+            if command := self.alarm_state.take_command(text, language):
+                reply = command.reply(language)
+                return await self._reply_instantly(command.word, reply, text, turn, language=language)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:

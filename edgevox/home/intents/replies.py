@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.languages import ENGLISH, all_phrases, capitalized, reply_language, say
+from edgevox.core.languages import ENGLISH, all_phrases, capitalized, length_in, reply_language, say, time_in
 from edgevox.core.types import JsonObject
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timers
@@ -320,9 +320,7 @@ class Replies:
         return self._say("date", date=format_date(now, "full", locale=self.language))
 
     def _time(self, at: datetime) -> str:
-        from babel.dates import format_time
-
-        return str(format_time(at, "short", locale=self.language))
+        return time_in(at, self.language)
 
     async def _items(self, lists: Entities) -> str:
         sentences = []
@@ -333,12 +331,7 @@ class Replies:
         return " ".join(sentences)
 
     def _length(self, seconds: float) -> str:
-        from babel.units import format_unit
-
-        whole = round(seconds)
-        parts = [(whole // 3600, "hour"), (whole // 60 % 60, "minute"), (whole % 60, "second")]
-        said = [str(format_unit(count, f"duration-{unit}", locale=self.language)) for count, unit in parts if count]
-        return self._list(said) if said else str(format_unit(0, "duration-second", locale=self.language))
+        return length_in(seconds, self.language)
 
     def _timer(self, tool: str, arguments: JsonObject) -> str:
         started = self.timers.in_order_of_start()

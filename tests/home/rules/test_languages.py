@@ -92,6 +92,10 @@ async def test_relative_changes_exceptions_and_references_are_read_in_german(tal
     assert talk.model.requests == []
 
 
+async def test_undo_is_answered_in_german(talk: Talk) -> None:
+    assert await talk.say("Mach das rückgängig") == "Es gibt nichts rückgängig zu machen."
+
+
 @pytest.mark.parametrize(
     "said",
     [
