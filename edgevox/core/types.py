@@ -101,6 +101,8 @@ class Transcript:
     """The recogniser's estimate of the probability that every word is right."""
     speaker: str = ""
     """The enrolled person who spoke, GUEST for another voice, "" if that is not known."""
+    voice: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    """The embedding of the voice, empty for too little speech; None if voices are not recognised."""
 
 
 # --- language model

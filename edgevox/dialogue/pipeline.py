@@ -78,8 +78,8 @@ class Pipeline:
         self._names = names
         self._has_asked = False
         """Whether the last reply was a question."""
-        self.last_speaker = ""
-        """The speaker of the last voice turn, "" if unknown."""
+        self.last_heard = Transcript("", "", 0.0)
+        """The utterance of the last voice turn."""
         self._speakers = speakers
         self._caller = caller
         self.confirmation = confirmation or ConfirmationDialog()
@@ -304,7 +304,7 @@ class Pipeline:
                     await self._drop_speculative_reply()
                     self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=reason))
                     return None
-                self.last_speaker = transcript.speaker
+                self.last_heard = transcript
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
@@ -322,13 +322,13 @@ class Pipeline:
 
     def _not_addressed(self, transcript: Transcript, context: WakeContext) -> str:
         """Why an utterance is not for the assistant; "" if it is."""
-        before = self.last_speaker if context == "follow_up" else ""
-        if self._speakers and not self._speakers.may_follow_up(transcript.speaker, before):
+        is_follow_up = context == "follow_up"
+        if is_follow_up and self._speakers and not self._speakers.may_follow_up(transcript, self.last_heard):
             return ANOTHER_PERSON
         # After a question of the assistant every answer counts: "the blue one".
         if self._has_asked or self.is_ringing or context not in _REQUESTS_ONLY[self._requests_only]:
             return ""
-        is_asked = is_request(transcript, self._names(), is_follow_up=context == "follow_up")
+        is_asked = is_request(transcript, self._names(), is_follow_up=is_follow_up)
         return "" if is_asked else NO_REQUEST
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
