@@ -112,26 +112,28 @@ def say(key: str, language: str, /, **values: object) -> str:
     return (said.get(key) or all_phrases()[ENGLISH].said[key]).format(**values)
 
 
-_reply_language: ContextVar[str] = ContextVar("reply_language", default="")
+_reply_language: ContextVar[str] = ContextVar("reply_language", default=ENGLISH)
+_turn_language: ContextVar[str] = ContextVar("turn_language", default="")
 
 
 def turn_language() -> str:
-    """The language of the turn's answer, inside of `replying_in`; elsewhere ""."""
-    return _reply_language.get()
+    """The language in which the turn was spoken, inside of `replying_in`; "" elsewhere, and where it is not known."""
+    return _turn_language.get()
 
 
 def reply_language() -> str:
     """The language of the turn's answer, inside of `replying_in`; elsewhere English."""
-    return turn_language() or ENGLISH
+    return _reply_language.get()
 
 
 @contextmanager
-def replying_in(language: str) -> Iterator[None]:
-    """Let tools answer and ask in this language; "" is English."""
-    token = _reply_language.set(language or ENGLISH)
+def replying_in(language: str, spoken: str = "") -> Iterator[None]:
+    """Let tools answer and ask in this language; "" is English. `spoken` is that of the turn, if it is another."""
+    token, turn_token = _reply_language.set(language or ENGLISH), _turn_language.set(language or spoken)
     try:
         yield
     finally:
+        _turn_language.reset(turn_token)
         _reply_language.reset(token)
 
 

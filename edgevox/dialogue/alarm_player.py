@@ -387,7 +387,7 @@ class AlarmPlayer:
         turn = Turn(caller=replace(caller, is_scheduled=True) if caller else None)
         pipeline = self._places.pipeline(due)
         with suppress(EdgevoxError), pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
-            await pipeline.answer(due.command, turn, "timer")
+            await pipeline.answer(due.command, turn, "timer", due.language)
 
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""

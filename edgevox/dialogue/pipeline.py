@@ -151,13 +151,13 @@ class Pipeline:
         await self._drop_speculative_reply()
         await self._idle_worker.close()
 
-    async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
-        """Run a text turn. Raises EdgevoxError after publishing TurnEnded."""
+    async def answer(self, text: str, turn: Turn, source: TurnSource = "text", spoken: str = "") -> AgentResult:
+        """Run a text turn; `spoken` is its language, "" if unknown. Raises EdgevoxError after publishing TurnEnded."""
         async with self._one_at_a_time:
             await self._drop_speculative_reply()
             with self._open(turn, source, time.monotonic()) as is_ringing:
                 self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
-                return await self._reply(text, turn, source, is_ringing=is_ringing)
+                return await self._reply(text, turn, source, spoken=spoken, is_ringing=is_ringing)
 
     async def perform(self, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
         """Run a silent turn of calls that were chosen on a screen. Raises EdgevoxError after publishing TurnEnded."""
