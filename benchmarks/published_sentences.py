@@ -1,6 +1,6 @@
 """Home Assistant's published test sentences in other languages than English, through the templates, as counts only.
 
-    python -m benchmarks.published_sentences --intents CHECKOUT [--languages de,fr] [--most 300] [--skip 0] [--results FILE.json]
+    python -m benchmarks.published_sentences --intents CHECKOUT [--most 300] [--skip 0] [--results FILE.json]
 
 CHECKOUT is a checkout of the repository home-assistant/intents. Its sentences are kept aside: none is printed or kept
 here, and nothing is written from reading them. The home is that of the tests, and what they expect is told in the words
@@ -77,7 +77,7 @@ class LanguageCounts:
 
 
 def measure(tests: Sequence[Path], language: str, most: int, skip: int = 0) -> LanguageCounts:
-    """Read sentences that map to one of our tools with the templates of this language: all, or a sample of them behind those to skip."""
+    """Read sentences that map to one of our tools with the templates of this language: a sample behind those to skip."""
     tools = {tool.name: tool for tool in bound_home_tools(DemoHome())}
     rows = [(converted, row) for converted in (convert(folder, tools) for folder in tests) for row in converted.rows]
     random.Random(20).shuffle(rows)
