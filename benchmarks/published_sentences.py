@@ -77,7 +77,7 @@ class LanguageCounts:
 
 
 def measure(tests: Sequence[Path], language: str, most: int, skip: int = 0) -> LanguageCounts:
-    """Read sentences that map to one of our tools with the templates of this language: a sample behind those to skip."""
+    """Read sentences that map to one of our tools with the templates of this language: a sample."""
     tools = {tool.name: tool for tool in bound_home_tools(DemoHome())}
     rows = [(converted, row) for converted in (convert(folder, tools) for folder in tests) for row in converted.rows]
     random.Random(20).shuffle(rows)
