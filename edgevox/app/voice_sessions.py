@@ -197,13 +197,12 @@ class VoiceSessionManager:
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:
         examples, tts = home_context.examples(), self.settings.tts
-        # Volume, speed and pitch of a client last as long as its session.
-        keep = {"keep": self.keep} if caller is LOCAL else {}
         return dialogue.BuiltinCommands(
             examples,
             tts.volume_db,
             tts.speed,
+            # Those of a client last as long as its session.
+            self.keep if caller is LOCAL else lambda _name, _value: None,
             pitch_semitones=tts.pitch_semitones,
             with_pitch=self.engines.models.tts_choice.with_pitch if "tts" in self.engines else (),
-            **keep,
         )

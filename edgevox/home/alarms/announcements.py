@@ -30,7 +30,7 @@ def announcement(due: DueAlarm, now_s: float, zone: tzinfo, language: str = ENGL
         case "timer":
             return sentence(f"the {due.called} " + (f"ended {ago(late_s)}" if is_late else "is done"))
         case "alarm":
-            return _alarm(due, now, late_s, is_late=is_late)
+            return _alarm(due, now_s, zone, is_late=is_late)
         case "schedule" | "watch":
             return sentence(f"{ago(late_s)}: {due.label}" if is_late else due.label)
         case "reminder":
@@ -41,11 +41,11 @@ def announcement(due: DueAlarm, now_s: float, zone: tzinfo, language: str = ENGL
             assert_never(due.kind)
 
 
-def _alarm(due: DueAlarm, now: datetime, late_s: float, *, is_late: bool) -> str:
-    name = brief(due.label)
+def _alarm(due: DueAlarm, now_s: float, zone: tzinfo, *, is_late: bool) -> str:
+    name, now = brief(due.label), local(now_s, zone)
     if is_late:
         named = f"the {name} alarm" if name else "the alarm"
-        return sentence(f"{named} for {day_time(local(due.due_s, now.tzinfo))} was due {ago(late_s)}")
+        return sentence(f"{named} for {day_time(local(due.due_s, zone))} was due {ago(now_s - due.due_s)}")
     what = f"Your alarm: {name}" if name else "Time to get up" if now.hour < _NOON else "Your alarm"
     return f"It is {o_clock(now)}. {sentence(what)}"
 
