@@ -1,11 +1,12 @@
 """Home Assistant's published test sentences in other languages than English, through the templates, as counts only.
 
-    python -m benchmarks.published_sentences --intents CHECKOUT [--languages de,fr] [--most 300] [--results FILE.json]
+    python -m benchmarks.published_sentences --intents CHECKOUT [--most 300] [--skip 0] [--results FILE.json]
 
 CHECKOUT is a checkout of the repository home-assistant/intents. Its sentences are kept aside: none is printed or kept
 here, and nothing is written from reading them. The home is that of the tests, and what they expect is told in the words
 of our tools as in `benchmarks.home_assistant_sentences`. A sentence counts as exact if its calls are those expected,
-where a domain or a class may be missing on one side, and "on" and "playing" of a player are the same.
+where a domain or a class may be missing on one side, and "on" and "playing" of a player are the same. The order of the
+sentences is always the same: `--skip 200` leaves out those that a run with `--most 200` has read.
 """
 
 from __future__ import annotations
@@ -75,14 +76,14 @@ class LanguageCounts:
         return {"published": self.published, **self.read.report(), "exact by kind": missed}
 
 
-def measure(tests: Sequence[Path], language: str, most: int) -> LanguageCounts:
-    """Read sentences that map to one of our tools with the templates of this language: all, or a sample of them."""
+def measure(tests: Sequence[Path], language: str, most: int, skip: int = 0) -> LanguageCounts:
+    """Read sentences that map to one of our tools with the templates of this language: a sample."""
     tools = {tool.name: tool for tool in bound_home_tools(DemoHome())}
     rows = [(converted, row) for converted in (convert(folder, tools) for folder in tests) for row in converted.rows]
     random.Random(20).shuffle(rows)
     found = LanguageCounts(published=len(rows))
     homes = {id(converted): _names(converted) for converted, _ in rows}
-    for converted, row in rows[:most]:
+    for converted, row in rows[skip : skip + most]:
         reading = read(row["utterance"], language, homes[id(converted)][row["home"]], tools)
         by_kind = found.by_kind.setdefault(_kind(row), Counts())
         for counts in (found.read, by_kind):
@@ -130,12 +131,13 @@ def main() -> None:
     parser.add_argument("--intents", type=Path, required=True, help="a checkout of home-assistant/intents")
     parser.add_argument("--languages", default=",".join(LANGUAGES), help="default: all six")
     parser.add_argument("--most", type=int, default=300, help="a random sample of so many of each language")
+    parser.add_argument("--skip", type=int, default=0, help="how many of the random order to leave out first")
     parser.add_argument("--results", type=Path, help="write the counts as JSON")
     arguments = parser.parse_args()
-    report: dict[str, Any] = {"hardware": describe()}
+    report: dict[str, Any] = {"hardware": describe(), "most": arguments.most, "skipped": arguments.skip}
     for language in arguments.languages.split(","):
         folders = [arguments.intents / "tests" / folder for folder in FOLDERS[language]]
-        counts = measure(folders, language, arguments.most).report()
+        counts = measure(folders, language, arguments.most, arguments.skip).report()
         report[language] = counts
         print(language, *(f"{name} {value}" for name, value in counts.items() if not isinstance(value, dict)))
         for kind, missed in counts["exact by kind"].items():

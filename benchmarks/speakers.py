@@ -179,6 +179,14 @@ def main() -> None:
         "threshold": people.THRESHOLD,
         "households": households(speakers, vectors, people.THRESHOLD),
         "households_by_threshold": {f"{value:.1f}": households(speakers, vectors, value) for value in THRESHOLDS},
+        "follow_ups": {
+            "threshold": people.SAME_VOICE_THRESHOLD,
+            "of_the_same_voice_dropped": float(np.mean(values[is_same] < people.SAME_VOICE_THRESHOLD)),
+            "of_another_voice_accepted": float(np.mean(values[~is_same] >= people.SAME_VOICE_THRESHOLD)),
+            "of_another_voice_in_the_same_corpus_accepted": float(
+                np.mean(values[~is_same & within] >= people.SAME_VOICE_THRESHOLD)
+            ),
+        },
         "cpu_ms_per_utterance": statistics.median(took_ms),
         "cpu_p90_ms_per_utterance": float(np.percentile(took_ms, 90)),
         "added_to_the_recogniser": asyncio.run(added_time(timed, vectors)) if timed else None,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.turn import EVERYTHING, Caller, CancelFlag
-from edgevox.core.types import GUEST, Audio, SpeakerService, VoiceEmbedding
-from edgevox.speakers.people import People, Person, SpeakerMatcher
+from edgevox.core.types import GUEST, Audio, SpeakerService, Transcript, VoiceEmbedding
+from edgevox.speakers.people import People, Person, SpeakerMatcher, is_same_voice
 from edgevox.tools.policy import CONFIRM, ConfirmationPolicy, PendingConfirmation
 from edgevox.tools.tool import Resolution
 
@@ -50,14 +50,14 @@ class SpeakerRecognizer:
                 return embedding
         return None
 
-    async def recognise(self, audio: Audio, cancel: CancelFlag) -> str:
-        """The name of the speaker or GUEST; "" if there is too little speech, or the engine failed."""
+    async def recognise(self, audio: Audio, cancel: CancelFlag) -> tuple[str, NDArray[np.float32] | None]:
+        """The name of the speaker or GUEST, "" for too little speech, and the embedding; None if the engine failed."""
         try:
             embedding = await self.embed(audio, cancel)
         except EdgevoxError as error:
             _log.warning("the speaker cannot be recognised: %s", error.message)
-            return ""
-        return self.match(embedding.vector) if embedding else ""
+            return "", None
+        return (self.match(embedding.vector), embedding.vector) if embedding else ("", None)
 
     def match(self, embedding: NDArray[np.float32]) -> str:
         """The name of the person with this voice, GUEST for another voice, "" without an embedding."""
@@ -83,9 +83,16 @@ class SpeakerRecognizer:
         needed = ConfirmationPolicy().needed_scopes(tool, targets) if tool else ()
         return all(map(by.may, (CONFIRM, *needed)))
 
-    def may_follow_up(self, speaker: str, before: str) -> bool:
-        """Whether this voice may go on without the wake word after a turn of the speaker `before`."""
-        return self._settings.follow_ups == "anyone" or not speaker or not before or speaker == before
+    def may_follow_up(self, now: Transcript, before: Transcript) -> bool:
+        """Whether this voice may go on without the wake word after the utterance `before`.
+
+        Guests are compared by their voices. Where a voice is not known, as that of a single short word, it may.
+        """
+        if self._settings.follow_ups == "anyone" or not (now.speaker and before.speaker):
+            return True
+        if now.voice is None or before.voice is None or now.speaker != GUEST or before.speaker != GUEST:
+            return now.speaker == before.speaker
+        return is_same_voice(now.voice, before.voice)
 
     def personal(self, text: str, speaker: str) -> str:
         """The text with "my list" as the list of the speaker, if that is an enrolled person."""

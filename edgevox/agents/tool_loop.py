@@ -147,7 +147,7 @@ class ToolLoop:
         calls = [call for call in reply.calls if call.name != RESPOND_NAME or RESPOND_NAME in self.names()]
         if not calls:  # only the built-in `respond`: text written as a call
             return Answer(" ".join(spoken_text(call) for call in reply.calls))
-        with replying_in(state.run.reply_language):
+        with replying_in(state.run.reply_language, state.run.language):
             return await self._run(reply.text, calls, state, turn)
 
     async def _run(self, text: str, calls: Sequence[ToolCall], state: TurnState, turn: Turn) -> Answer | None:

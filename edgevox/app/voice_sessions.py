@@ -216,6 +216,12 @@ class VoiceSessionManager:
 
     def _builtin_commands(self, home_context: HomeContext, caller: Caller) -> dialogue.BuiltinCommands:
         examples, tts = home_context.examples(), self.settings.tts
-        if caller is not LOCAL:  # volume and speed of a client last as long as its session
-            return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed)
-        return dialogue.BuiltinCommands(examples, tts.volume_db, tts.speed, self.keep)
+        return dialogue.BuiltinCommands(
+            examples,
+            tts.volume_db,
+            tts.speed,
+            # Those of a client last as long as its session.
+            self.keep if caller is LOCAL else lambda _name, _value: None,
+            pitch_semitones=tts.pitch_semitones,
+            with_pitch=self.engines.models.tts_choice.with_pitch if "tts" in self.engines else (),
+        )

@@ -152,7 +152,9 @@ class TtsSettings(Section):
     voice: Text = key("hibari-en_US-heart", "the voice; edgevox voices list shows all")
     voices: Mapping[Language, Text] = key({}, 'voices for other languages: de = "sano-de_DE"')
     speed: float = key(1.0, 'above 1 speaks faster; "speak slower" and "speak faster" change it', ge=0.25, le=4)
-    pitch_semitones: float = key(0.0, "above 0 is higher; for hibari's voices", ge=-4, le=4)
+    pitch_semitones: float = key(
+        0.0, 'above 0 is higher; "a lower voice" and "a higher voice" change it; for hibari\'s voices', ge=-4, le=4
+    )
     volume_db: float = key(0.0, 'the volume, in decibels; "louder" and "quieter" change it', ge=-25, le=10)
     threads: _Threads = key("auto", "CPU threads")
     remote: TcpAddress | None = key(

@@ -357,7 +357,8 @@ class DueAlarm:
     the due time in seconds since 1970. `command` is run when it is due, usually "", and `agreed` the question about it
     that was answered with yes before. `called` is the spoken name of a timer: "10 minute timer". The command runs with
     the scopes of `caller`, which scheduled it; None for this machine's own microphone and keyboard. `satellite` is the
-    name of the one on which it was set, and `person` the enrolled person who set a reminder.
+    name of the one on which it was set, and `person` the enrolled person who set a reminder. `language` is that of the
+    turn that set it, "" if unknown, and `length_s` the length of a timer.
     """
 
     id: str
@@ -370,3 +371,5 @@ class DueAlarm:
     caller: Caller | None = None
     satellite: str = ""
     person: str = ""
+    language: str = ""
+    length_s: float = 0.0

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -112,6 +113,12 @@ def say(key: str, language: str, /, **values: object) -> str:
 
 
 _reply_language: ContextVar[str] = ContextVar("reply_language", default=ENGLISH)
+_turn_language: ContextVar[str] = ContextVar("turn_language", default="")
+
+
+def turn_language() -> str:
+    """The language in which the turn was spoken, inside of `replying_in`; "" elsewhere, and where it is not known."""
+    return _turn_language.get()
 
 
 def reply_language() -> str:
@@ -120,12 +127,13 @@ def reply_language() -> str:
 
 
 @contextmanager
-def replying_in(language: str) -> Iterator[None]:
-    """Let tools answer and ask in this language; "" is English."""
-    token = _reply_language.set(language or ENGLISH)
+def replying_in(language: str, spoken: str = "") -> Iterator[None]:
+    """Let tools answer and ask in this language; "" is English. `spoken` is that of the turn, if it is another."""
+    token, turn_token = _reply_language.set(language or ENGLISH), _turn_language.set(language or spoken)
     try:
         yield
     finally:
+        _turn_language.reset(turn_token)
         _reply_language.reset(token)
 
 
@@ -192,3 +200,23 @@ def duration(seconds: float) -> str:
         if count
     ]
     return listed(parts, "and") if parts else "0 seconds"
+
+
+def length_in(seconds: float, language: str) -> str:
+    """A duration in words of that language: "1 Stunde und 5 Minuten"."""
+    if language == ENGLISH:
+        return duration(seconds)
+    from babel.lists import format_list
+    from babel.units import format_unit
+
+    whole = round(seconds)
+    parts = [(whole // 3600, "hour"), (whole // 60 % 60, "minute"), (whole % 60, "second")]
+    said = [str(format_unit(count, f"duration-{unit}", locale=language)) for count, unit in parts if count]
+    return str(format_list(said or [format_unit(0, "duration-second", locale=language)], locale=language))
+
+
+def time_in(at: datetime, language: str) -> str:
+    """A time of day as it is written in that language: "18:30"."""
+    from babel.dates import format_time
+
+    return str(format_time(at, "short", locale=language))

@@ -101,6 +101,8 @@ class Transcript:
     """The recogniser's estimate of the probability that every word is right."""
     speaker: str = ""
     """The enrolled person who spoke, GUEST for another voice, "" if that is not known."""
+    voice: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
+    """The embedding of the voice, empty for too little speech; None if voices are not recognised."""
 
 
 # --- language model
@@ -224,11 +226,15 @@ ChatReply: TypeAlias = ChatDelta | ChatDone
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """One sentence, spoken by the voice of its language if there is one."""
+    """One sentence, spoken by the voice of its language if there is one.
+
+    `pitch_semitones` is None for that of the settings; voices that have no pitch ignore it.
+    """
 
     text: str
     speed: float = 1.0
     language: str = ENGLISH
+    pitch_semitones: float | None = None
 
 
 # --- embeddings

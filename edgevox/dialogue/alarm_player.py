@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 from edgevox.audio.tones import alarm_tone, timer_chime
 from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
+from edgevox.core.languages import say
 from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
 from edgevox.core.types import Audio
 from edgevox.dialogue.alarm_state import AlarmState
@@ -37,7 +38,6 @@ TURN_S = 30.0
 _AFTER_TURN_S = 1.5
 # A command that is overdue by more is not run: it may have been done by hand, or no longer be wanted.
 LATEST_COMMAND_S = 300.0
-_NOT_DONE = "I have not done it."
 # If synthesis takes longer (TTS is busy with a reply), the tone plays first.
 _SYNTHESIS_S = 1.0
 
@@ -53,7 +53,7 @@ class Schedule(Protocol):
     def observe(self) -> None: ...
     def next_s(self) -> float | None: ...
     def due(self) -> tuple[DueAlarm, ...]: ...
-    def announcement(self, due: DueAlarm, now_s: float) -> str: ...
+    def announcement(self, due: DueAlarm, now_s: float, language: str) -> str: ...
     def snooze(self, due: DueAlarm, minutes: float) -> None: ...
     def done(self, due: DueAlarm) -> bool: ...
 
@@ -106,6 +106,12 @@ class _Ring:
     def is_silent(self) -> bool:
         """Whether it only runs a command, every day perhaps: the answer to that is heard."""
         return self.runs_command and self.due.kind in ("schedule", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class _Announcement:
+    text: str
+    language: str
 
 
 class AlarmPlayer:
@@ -263,7 +269,8 @@ class AlarmPlayer:
         self._alarm_state.ring([ring.due for ring in rings])
         announcements = {ring.due.id: self._announced(ring) for ring in rings if ring.is_announcement_due}
         if announcements:
-            self._pipeline.has_said(" ".join(announcements.values()))
+            said = [*announcements.values()]
+            self._pipeline.has_said(" ".join(one.text for one in said), said[0].language)
         places: dict[SpeechOutput, list[_Ring]] = {}
         for ring in rings:
             for output in self._places.outputs(ring.due).values():
@@ -282,7 +289,7 @@ class AlarmPlayer:
                 await self._end(ring, "obeyed")
 
     async def _sound_at(
-        self, output: SpeechOutput, rings: Sequence[_Ring], announcements: Mapping[str, str]
+        self, output: SpeechOutput, rings: Sequence[_Ring], announcements: Mapping[str, _Announcement]
     ) -> bool | str:
         """Play one round in one place; returns whether all was played, or why it could not be."""
         alarms = [ring.rounds for ring in rings if ring.due.kind == "alarm"]
@@ -292,11 +299,12 @@ class AlarmPlayer:
         except EdgevoxError as lost:
             return lost.message
 
-    def _announced(self, ring: _Ring) -> str:
+    def _announced(self, ring: _Ring) -> _Announcement:
         now_s = self._wall_clock()
-        text = self._schedule.announcement(ring.due, now_s)
+        language = self._pipeline.phrases_language(ring.due.language)
+        text = self._schedule.announcement(ring.due, now_s, language)
         if ring.due.command and not ring.runs_command:
-            text = f"{text} {_NOT_DONE}"
+            text = f"{text} {say('ring_not_run', language)}"
         if not ring.is_announced:
             ring.is_announced = True
             late_s = max(0.0, now_s - ring.due.due_s)
@@ -309,9 +317,9 @@ class AlarmPlayer:
             )
             self._alarm_state.announced[ring.due.id] = started
             self._publish(started)
-        return text
+        return _Announcement(text, language)
 
-    async def _play(self, speech_output: SpeechOutput, tone: Audio, announcements: Sequence[str]) -> bool:
+    async def _play(self, speech_output: SpeechOutput, tone: Audio, announcements: Sequence[_Announcement]) -> bool:
         """Play the tone and the announcements; returns whether all were played. Raises DeviceUnavailable."""
         cut = self._alarm_state.cut
         async with background_task(_speech(speech_output, announcements)) as speech:
@@ -379,7 +387,7 @@ class AlarmPlayer:
         turn = Turn(caller=replace(caller, is_scheduled=True) if caller else None)
         pipeline = self._places.pipeline(due)
         with suppress(EdgevoxError), pipeline.confirmation.agreed(turn, due.agreed):  # reported by TurnEnded
-            await pipeline.answer(due.command, turn, "timer")
+            await pipeline.answer(due.command, turn, "timer", due.language)
 
     def _shut_down(self) -> None:
         """Mark alarms that sounded as done; the others ring at the next start."""
@@ -400,9 +408,9 @@ class AlarmPlayer:
             self._publish(RingTrouble(error=error.message, hint=error.hint))
 
 
-async def _speech(speech_output: SpeechOutput, announcements: Sequence[str]) -> list[Audio]:
+async def _speech(speech_output: SpeechOutput, announcements: Sequence[_Announcement]) -> list[Audio]:
     try:
-        return [await speech_output.sound_of(text) for text in announcements]
+        return [await speech_output.sound_of(one.text, one.language) for one in announcements]
     except EngineFailed as error:
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text

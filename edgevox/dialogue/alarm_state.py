@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from edgevox.core.events import DueAlarm, RingStarted
 from edgevox.core.files import packaged_toml
-from edgevox.core.languages import duration
+from edgevox.core.languages import ENGLISH, length_in, say
 from edgevox.core.turn import CancelFlag
 from edgevox.core.words import NUMBER_WORDS
 from edgevox.dialogue.builtin_commands import command_phrases, plain_words, polite_words
@@ -25,10 +25,11 @@ class AlarmCommand:
     word: Literal["stop", "snooze"]
     minutes: int | None = None
 
-    @property
-    def reply(self) -> str:
+    def reply(self, language: str = ENGLISH) -> str:
         """The spoken reply; "" for none."""
-        return f"Snoozed for {duration(self.minutes * 60)}." if self.minutes else ""
+        if not self.minutes:
+            return ""
+        return say("snoozed", language, length=length_in(self.minutes * 60, language))
 
 
 # Of 1 to 19 and the tens to 60; their sum is the number: "twenty-five".
@@ -44,8 +45,11 @@ def _phrases(name: str) -> frozenset[str]:
     return frozenset(packaged_toml("dialogue/alarm_state.toml")[name])
 
 
-def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None:
-    """Parse a whole utterance as a command to a ringing alarm, which has one of the names `things`."""
+def parse_alarm_command(text: str, things: Iterable[str], language: str = ENGLISH) -> AlarmCommand | None:
+    """Parse a whole utterance as a command to a ringing alarm, which has one of the names `things`.
+
+    English is understood beside `language`.
+    """
     agreeing = _phrases("agreeing")
     polite = (polite_words() - agreeing) | {"hey"}
     words = [word for word in plain_words(text) if word not in polite]
@@ -61,6 +65,8 @@ def parse_alarm_command(text: str, things: Iterable[str]) -> AlarmCommand | None
     for thing in objects:
         plain = re.sub(rf"^(snooze|postpone) {re.escape(thing)}\b", r"\1", plain)
     minutes = _minutes(plain)
+    if minutes is None and language != ENGLISH:
+        minutes = _minutes_in(plain, language)
     return AlarmCommand("snooze", minutes) if minutes is not None and 1 <= minutes <= _LONGEST_MINUTES else None
 
 
@@ -88,6 +94,41 @@ def _minutes(plain: str) -> int | None:
         return None
     number = sum(int(word) if word.isdigit() else _NUMBERS[word] for word in found[1].split())
     return number * 60 if found[2] == "hour" else number
+
+
+def _minutes_in(plain: str, language: str) -> int | None:
+    """The same in another language: "noch fünf minuten"."""
+    words: Mapping[str, Any] = packaged_toml("dialogue/alarm_state.toml")["minutes"].get(language, {})
+    if not words:
+        return None
+    for phrase, fixed in words["fixed"].items():
+        if re.search(rf"\b{phrase}\b", plain):
+            rest = re.sub(rf"\b{phrase}\b", " ", plain, count=1)
+            return int(fixed) if set(words["around"]).issuperset(rest.split()) else None
+    found = re.fullmatch(rf"(?P<before>.*?)(?P<unit>\b(?:{'|'.join(words['units'])})\b)(?P<after>.*)", plain)
+    if found is None:
+        return None
+    around, amount = set(words["around"]), found["before"].split()
+    while amount and amount[0] in around:
+        amount.pop(0)
+    while amount and amount[-1] in around:
+        amount.pop()
+    said = "".join(amount)
+    number = int(said) if said.isdigit() else _numbers_in(language).get(said)
+    return number if around.issuperset(found["after"].split()) else None
+
+
+@cache
+def _numbers_in(language: str) -> Mapping[str, int]:
+    """The words for 1 to 60 without spaces: "fünfundzwanzig", "vingtcinq"."""
+    from unicode_rbnf import RbnfEngine
+
+    engine = RbnfEngine.for_language(language)
+    return {
+        "".join(plain_words(words.replace("\u00ad", ""))): number
+        for number in range(1, _LONGEST_MINUTES + 1)
+        for words in engine.format_number(number).text_by_ruleset.values()
+    }
 
 
 class AlarmState:
@@ -129,9 +170,9 @@ class AlarmState:
         """Whether an alarm rings and has sounded after that moment."""
         return self.is_ringing and self._sounded_s > moment_s
 
-    def take_command(self, text: str) -> AlarmCommand | None:
+    def take_command(self, text: str, language: str = ENGLISH) -> AlarmCommand | None:
         """Run `text` as a command to the ringing alarms; None if it is not one."""
-        command = parse_alarm_command(text, self._names()) if self.is_ringing else None
+        command = parse_alarm_command(text, self._names(), language) if self.is_ringing else None
         if command is not None:
             if command.word == "snooze":
                 command = AlarmCommand("snooze", command.minutes or self._snooze_minutes)

@@ -1,23 +1,25 @@
-"""Built-in commands, matched without a model: stop, cancel, louder, quieter, faster, slower, repeat, help."""
+"""Built-in commands, matched without a model: stop, cancel, repeat, help, and those for the voice."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Literal, TypeAlias, assert_never, get_args
 
 from edgevox.core.languages import ENGLISH, all_phrases, say
-from edgevox.dialogue.speech_output import SpeakingRate, Volume
+from edgevox.dialogue.speech_output import Pitch, SpeakingRate, Volume
 
-BuiltinCommand: TypeAlias = Literal["stop", "cancel", "louder", "quieter", "faster", "slower", "repeat", "help"]
+BuiltinCommand: TypeAlias = Literal[
+    "stop", "cancel", "louder", "quieter", "faster", "slower", "higher", "lower", "repeat", "help"
+]
 
 # Commands only during a turn; otherwise they go to the model.
 _CANCEL_WHILE_BUSY = ("never mind", "nevermind", "forget it", "forget that", "forget about it", "leave it")
 _MOST_EXAMPLES = 3
 # As STT writes hums and laughter: "mm-hmm", "uh-huh", "hahaha", "ooh".
 _HUM = re.compile(r"m*h*m+|h+m+|u+h+|h+u+h+|a+h+|o+h+|(?:h[ae])+h?|e+h+")
-VOLUME, SPEED = "tts.volume_db", "tts.speed"
+VOLUME, SPEED, PITCH = "tts.volume_db", "tts.speed", "tts.pitch_semitones"
 _ALWAYS = "At any time you can say stop, louder, quieter, or repeat that."
 
 
@@ -86,10 +88,11 @@ def plain_words(text: str) -> list[str]:
 
 
 class BuiltinCommands:
-    """Runs built-in commands in one session; holds volume and speed of the voice, and the last reply.
+    """Runs built-in commands in one session; holds volume, speed and pitch of the voice, and the last reply.
 
-    `examples` are commands for this home, for "help"; `volume_db` and `speed` are those of the start. `keep` gets the
-    name of the setting and its new value when a command has changed one; it must not block.
+    `examples` are commands for this home, for "help"; `volume_db`, `speed` and `pitch_semitones` are those of the
+    start, and `with_pitch` the languages whose voice has a pitch. `keep` gets the name of the setting and its new value
+    when a command has changed one; it must not block.
     """
 
     def __init__(
@@ -98,9 +101,14 @@ class BuiltinCommands:
         volume_db: float = 0.0,
         speed: float = 1.0,
         keep: Callable[[str, float], None] = lambda _name, _value: None,
+        *,
+        pitch_semitones: float = 0.0,
+        with_pitch: Collection[str] = (),
     ) -> None:
         self.volume = Volume(volume_db)
         self.rate = SpeakingRate(speed)
+        self.pitch = Pitch(pitch_semitones)
+        self._with_pitch = with_pitch
         self._keep = keep
         self.last_reply = ""
         self.last_language = ENGLISH
@@ -123,6 +131,12 @@ class BuiltinCommands:
                 return say("faster" if self._change_speed(1) else "fastest", language)
             case "slower":
                 return say("slower" if self._change_speed(-1) else "slowest", language)
+            case "higher" | "lower" if language not in self._with_pitch:
+                return say("one_pitch", language)
+            case "higher":
+                return say("higher" if self._change_pitch(1) else "highest", language)
+            case "lower":
+                return say("lower" if self._change_pitch(-1) else "lowest", language)
             case "repeat":
                 return self.last_reply or say("nothing_said", language)
             case "help" if language != ENGLISH:
@@ -140,6 +154,11 @@ class BuiltinCommands:
     def _change_speed(self, by: Literal[-1, 1]) -> bool:
         if is_changed := self.rate.step(by):
             self._keep(SPEED, self.rate.speed)
+        return is_changed
+
+    def _change_pitch(self, by: Literal[-1, 1]) -> bool:
+        if is_changed := self.pitch.step(by):
+            self._keep(PITCH, self.pitch.semitones)
         return is_changed
 
 

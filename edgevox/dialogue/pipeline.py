@@ -19,7 +19,7 @@ from edgevox.config.sections import RequestsOnly
 from edgevox.core import events
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import Publish, TurnOutcome, TurnSource
-from edgevox.core.languages import ENGLISH, replying_in
+from edgevox.core.languages import ENGLISH, all_phrases, replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ToolCall, Transcript
 from edgevox.dialogue.alarm_state import AlarmState
@@ -78,8 +78,8 @@ class Pipeline:
         self._names = names
         self._has_asked = False
         """Whether the last reply was a question."""
-        self.last_speaker = ""
-        """The speaker of the last voice turn, "" if unknown."""
+        self.last_heard = Transcript("", "", 0.0)
+        """The utterance of the last voice turn."""
         self._speakers = speakers
         self._caller = caller
         self.confirmation = confirmation or ConfirmationDialog()
@@ -94,7 +94,7 @@ class Pipeline:
         self._ask_below = ask_below
         volume = words.volume if words else Volume()
         if voice and words:
-            voice.rate = words.rate
+            voice.rate, voice.pitch = words.rate, words.pitch
         self.speech_output = SpeechOutput(voice, loudspeaker, volume) if voice and loudspeaker else None
         self._replies = ReplyRunner(agent, self.speech_output, self.confirmation, self._languages, publish)
         self._idle_worker = IdleWorker(
@@ -113,6 +113,11 @@ class Pipeline:
     def own_language(self) -> str:
         """The language of what is said without being asked."""
         return self._languages.reply_to("")
+
+    def phrases_language(self, spoken: str) -> str:
+        """The language of a fixed sentence for a person who spoke `spoken`, "" if unknown."""
+        language = self._languages.reply_to(spoken)
+        return language if language in all_phrases() else ENGLISH
 
     @property
     def is_in_turn(self) -> bool:
@@ -146,13 +151,13 @@ class Pipeline:
         await self._drop_speculative_reply()
         await self._idle_worker.close()
 
-    async def answer(self, text: str, turn: Turn, source: TurnSource = "text") -> AgentResult:
-        """Run a text turn. Raises EdgevoxError after publishing TurnEnded."""
+    async def answer(self, text: str, turn: Turn, source: TurnSource = "text", spoken: str = "") -> AgentResult:
+        """Run a text turn; `spoken` is its language, "" if unknown. Raises EdgevoxError after publishing TurnEnded."""
         async with self._one_at_a_time:
             await self._drop_speculative_reply()
             with self._open(turn, source, time.monotonic()) as is_ringing:
                 self._publish(events.TranscriptReady(turn_id=turn.id, text=text, language=""))
-                return await self._reply(text, turn, source, is_ringing=is_ringing)
+                return await self._reply(text, turn, source, spoken=spoken, is_ringing=is_ringing)
 
     async def perform(self, calls: tuple[ToolCall, ...], turn: Turn) -> AgentResult:
         """Run a silent turn of calls that were chosen on a screen. Raises EdgevoxError after publishing TurnEnded."""
@@ -203,13 +208,14 @@ class Pipeline:
         since_s = self._opened_s if self._turn else -math.inf
         if self.alarm_state is None or not self.alarm_state.has_rung_since(since_s):
             return False
-        command = self.alarm_state.take_command(text)
+        language = self.phrases_language("")
+        command = self.alarm_state.take_command(text, language)
         if command is None:
             return False
         if self._turn is not None:
             self._publish(events.InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
-        if command.reply and (speech := self._replies.speech_to_come):
-            speech.interject(command.reply)
+        if (reply := command.reply(language)) and (speech := self._replies.speech_to_come):
+            speech.interject(reply, language)
         return True
 
     async def transcribe_text(self, audio: Audio, speculative: SpeculativeTranscript | None = None) -> str:
@@ -298,7 +304,7 @@ class Pipeline:
                     await self._drop_speculative_reply()
                     self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=reason))
                     return None
-                self.last_speaker = transcript.speaker
+                self.last_heard = transcript
                 if is_ringing:
                     await self._drop_speculative_reply()  # the utterance may be a command to the alarm
                 turn.gate.open()
@@ -316,13 +322,13 @@ class Pipeline:
 
     def _not_addressed(self, transcript: Transcript, context: WakeContext) -> str:
         """Why an utterance is not for the assistant; "" if it is."""
-        before = self.last_speaker if context == "follow_up" else ""
-        if self._speakers and not self._speakers.may_follow_up(transcript.speaker, before):
+        is_follow_up = context == "follow_up"
+        if is_follow_up and self._speakers and not self._speakers.may_follow_up(transcript, self.last_heard):
             return ANOTHER_PERSON
         # After a question of the assistant every answer counts: "the blue one".
         if self._has_asked or self.is_ringing or context not in _REQUESTS_ONLY[self._requests_only]:
             return ""
-        is_asked = is_request(transcript, self._names(), is_follow_up=context == "follow_up")
+        is_asked = is_request(transcript, self._names(), is_follow_up=is_follow_up)
         return "" if is_asked else NO_REQUEST
 
     async def _transcript(self, audio: Audio, turn: Turn, speculative: SpeculativeTranscript | None) -> Transcript:
@@ -377,8 +383,10 @@ class Pipeline:
     ) -> AgentResult:
         """Reply to `text`; `spoken` is its language, "" if unknown, and so is `speaker`."""
         if is_ringing and self.alarm_state:
-            if command := self.alarm_state.take_command(text):
-                return await self._reply_instantly(command.word, command.reply, text, turn)
+            language = self.phrases_language(spoken)
+            if command := self.alarm_state.take_command(text, language):
+                reply = command.reply(language)
+                return await self._reply_instantly(command.word, reply, text, turn, language=language)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:

@@ -21,6 +21,7 @@ from edgevox.tts.sentences import SentenceSplitter
 # Steps that are heard as such, up to the limits of what is well understood.
 _SPEED_STEP = 1.15
 _SLOWEST, _FASTEST = 0.5, 2.0
+_MOST_SEMITONES = 4.0
 
 
 class SpeakingRate:
@@ -38,12 +39,26 @@ class SpeakingRate:
         return self.speed != before
 
 
+class Pitch:
+    """The pitch of the voice in semitones, relative to its natural one."""
+
+    def __init__(self, semitones: float = 0.0) -> None:
+        self.semitones = semitones
+
+    def step(self, by: Literal[-1, 1]) -> bool:
+        """Change the pitch by one semitone; False at the limit."""
+        before = self.semitones
+        self.semitones = min(max(before + by, -_MOST_SEMITONES), _MOST_SEMITONES)
+        return self.semitones != before
+
+
 class Synthesizer:
-    """Normalizes and synthesizes sentences."""
+    """Normalizes and synthesizes sentences; `pitch` is that of the settings until a command changes it."""
 
     def __init__(self, synthesizer: TtsService, *, speed: float = 1.0) -> None:
         self._synthesizer = synthesizer
         self.rate = SpeakingRate(speed)
+        self.pitch: Pitch | None = None
 
     async def prepare(self, language: str) -> None:
         """Load the voice of another language. Raises what `speak` raises."""
@@ -60,7 +75,8 @@ class Synthesizer:
         """
         text = normalize_text(sentence, language)
         if text:
-            request = SynthesisRequest(text, self.rate.speed, language)
+            semitones = self.pitch.semitones if self.pitch else None
+            request = SynthesisRequest(text, self.rate.speed, language, semitones)
             async with aclosing(self._synthesizer.stream(request, cancel)) as pieces:
                 async for piece in pieces:
                     yield piece

@@ -77,7 +77,8 @@ class SpeakerTranscriber(Transcriber):
         recognising = asyncio.create_task(self._recognizer.recognise(audio, cancel))
         try:
             transcript = await self._transcriber.transcribe(audio, cancel)
-            return dataclasses.replace(transcript, speaker=await recognising)
+            speaker, voice = await recognising
+            return dataclasses.replace(transcript, speaker=speaker, voice=voice)
         finally:
             recognising.cancel()
 

@@ -36,6 +36,8 @@ SENTENCES = (
 """What a person reads aloud to be enrolled."""
 THRESHOLD = 2.7
 """The least score of an enrolled person (docs/adr/0049-speaker-recognition.md)."""
+SAME_VOICE_THRESHOLD = 2.0
+"""The least score of two utterances of one voice. It is less than that of a person, enrolled with three sentences."""
 
 _COHORT = Path(__file__).with_name("cohort.npz")
 _MOST_PEOPLE = 20
@@ -212,6 +214,11 @@ class SpeakerMatcher:
         scores = self.scores(embedding)
         best = max(scores, key=scores.__getitem__, default=GUEST)
         return best if scores.get(best, -np.inf) >= self._threshold else GUEST
+
+
+def is_same_voice(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+    """Whether two utterances have the same voice, by their embeddings."""
+    return bool(normalised_scores(one[None], other[None])[0, 0] >= SAME_VOICE_THRESHOLD)
 
 
 def normalised_scores(

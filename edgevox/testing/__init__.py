@@ -38,13 +38,15 @@ class ScriptedModel:
 
 
 class ToneSynthesizer:
-    """A synthesizer that yields a tone of 10 ms per character and records the texts."""
+    """A synthesizer that yields a tone of 10 ms per character and records the texts and their languages."""
 
     def __init__(self, rate_hz: int = 16_000) -> None:
         self._rate_hz = rate_hz
         self.spoken: list[str] = []
+        self.languages: list[str] = []
 
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         self.spoken.append(request.text)
+        self.languages.append(request.language)
         seconds = np.arange(len(request.text) * self._rate_hz // 100) / self._rate_hz
         yield Audio(np.sin(2 * np.pi * 220 * seconds).astype(np.float32), self._rate_hz)

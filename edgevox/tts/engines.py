@@ -22,6 +22,7 @@ from edgevox.tts.mixed import MixedEngine
 
 # Speaks the voices whose manifest entry names no engine.
 _DEFAULT, _REMOTE = "piper", "wyoming"
+_WITH_PITCH = frozenset({"hibari"})
 # They have no voices but those of the manifest.
 _LOCAL = ("hibari", "kokoro", "piper", "sano")
 _REMOTE_NAME = "remote-voice"
@@ -79,6 +80,11 @@ class TtsChoice:
     @property
     def is_remote(self) -> bool:
         return self.engine == _REMOTE
+
+    @property
+    def with_pitch(self) -> tuple[str, ...]:
+        """The languages whose voice can be higher or lower."""
+        return tuple(language for language, engine in self.engines.items() if engine in _WITH_PITCH)
 
 
 def create_tts(choice: TtsChoice, context: TtsContext) -> TtsEngine:

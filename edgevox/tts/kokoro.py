@@ -41,8 +41,8 @@ _LONG_NUMBER = re.compile(r"\d{16,}")
 
 
 class _Voice(Protocol):
-    def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
-        """Synthesize phoneme ids. Raises RunStopped and ONNX_ERRORS."""
+    def sound(self, ids: list[int], speed: float, pitch: float) -> NDArray[np.float32]:
+        """Synthesize phoneme ids at so many times the pitch. Raises RunStopped and ONNX_ERRORS."""
 
 
 class KokoroEngine:
@@ -87,9 +87,11 @@ class KokoroEngine:
             self._voice = (
                 _KokoroVoice(self.voice_path, style_path, self.threads, switch)
                 if style_path
-                else _HibariVoice(self.voice_path, self.threads, switch, 2 ** (self.pitch_semitones / 12))
+                else _HibariVoice(self.voice_path, self.threads, switch)
             )
-            self._gain = level_gain(np.concatenate([self._voice.sound(ids, 1.0) for ids in self._phoneme_ids(PROBE)]))
+            self._gain = level_gain(
+                np.concatenate([self._voice.sound(ids, 1.0, 1.0) for ids in self._phoneme_ids(PROBE)])
+            )
         except unusable as err:
             reason = str(err).strip().splitlines()
             raise ModelError(
@@ -108,12 +110,14 @@ class KokoroEngine:
         from edgevox.tts.vits import RunStopped
 
         speed = clamped_speed(request.speed)
+        semitones = self.pitch_semitones if request.pitch_semitones is None else request.pitch_semitones
+        pitch = 2 ** (semitones / 12)
         with self._switch.thrown_by(cancel), suppress(RunStopped):
             is_first = True
             for ids in self._phoneme_ids(request.text, int(MAX_PIECE_PHONEMES * min(speed, 1.0))):
                 if cancel.is_set():
                     return
-                audio = Audio(self._voice.sound(ids, speed), _RATE_HZ).amplified(self._gain)
+                audio = Audio(self._voice.sound(ids, speed, pitch), _RATE_HZ).amplified(self._gain)
                 if cancel.is_set():
                     return
                 audio = audio.with_trailing_silence(_PAUSE_S)
@@ -178,20 +182,16 @@ def _readable(text: str) -> str:
 class _HibariVoice:
     """Predicts a spectrum; hibari's signal processing makes the waveform."""
 
-    def __init__(self, path: Path, threads: int, switch: StopSwitch, pitch: float) -> None:
+    def __init__(self, path: Path, threads: int, switch: StopSwitch) -> None:
         from hibari import dsp
 
         from edgevox.tts.vits import StoppableSession
 
         self._session = StoppableSession(path, threads=threads, switch=switch)
         self._dsp = dsp
-        self._pitch = np.float32(pitch)
         self._noise = np.random.default_rng(0)
 
-    def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
-        return self.pitched(ids, speed, float(self._pitch))
-
-    def pitched(self, ids: list[int], speed: float, pitch: float) -> NDArray[np.float32]:
+    def sound(self, ids: list[int], speed: float, pitch: float) -> NDArray[np.float32]:
         inputs: dict[str, NDArray[Any]] = {"ids": np.array([ids], np.int64), "speed": np.array([speed], np.float32)}
         *spectrum, pitch_hz = (part[0] for part in self._session.run(inputs))
         made: NDArray[np.float32] = self._dsp.synth(*spectrum, pitch_hz * np.float32(pitch), self._noise)
@@ -207,7 +207,7 @@ class _KokoroVoice:
         self._session = StoppableSession(path, threads=threads, switch=switch)
         self._styles = np.fromfile(style_path, np.float32).reshape(_STYLE_SHAPE)
 
-    def sound(self, ids: list[int], speed: float) -> NDArray[np.float32]:
+    def sound(self, ids: list[int], speed: float, pitch: float) -> NDArray[np.float32]:  # this has no pitch
         return self.styled(ids, self._styles[len(ids) - 2], speed)
 
     def styled(self, ids: list[int], style: NDArray[np.float32], speed: float) -> NDArray[np.float32]:

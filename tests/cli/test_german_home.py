@@ -17,7 +17,7 @@ from edgevox.testing import NullSinks
 from edgevox.tts.sano import SanoEngine
 from tests.cli.command import home_environment
 from tests.cli.terminal import on_a_terminal
-from tests.cli.test_home_by_voice import command, listed
+from tests.cli.test_home_by_voice import command, listed, spoken
 from tests.cli.test_voice import assistant
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device, pytest.mark.long]
@@ -48,6 +48,8 @@ def test_after_a_setup_in_german_a_german_command_is_done_and_answered_in_german
             heard, reply = command(room, out, tmp_path, 0)
         assert not lights_on(tmp_path), (heard, reply)
         assert set(re.findall(r"\w+", reply.lower())) & GERMAN_WORDS, reply
+        aloud = spoken(tmp_path / "answer0.wav", env)
+        assert aloud & GERMAN_WORDS, aloud
 
 
 def set_up_in_german(env: dict[str, str]) -> None:

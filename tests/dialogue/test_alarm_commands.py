@@ -45,5 +45,24 @@ def test_what_is_not_for_it(text: str) -> None:
     assert parse_alarm_command(text, THINGS) is None
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "minutes", "reply"),
+    [
+        ("de", "Noch fünf Minuten, bitte.", 5, "Ich melde mich in 5 Minuten wieder."),
+        ("de", "Lass mich noch eine halbe Stunde schlafen.", 30, "Ich melde mich in 30 Minuten wieder."),
+        ("fr", "Encore vingt-cinq minutes !", 25, "Je sonnerai de nouveau dans 25 minutes."),
+        ("es", "Diez minutos más", 10, "Volveré a sonar en 10 minutos."),
+        ("it", "Ancora un minuto", 1, "Suonerò di nuovo tra 1 minuto."),
+        ("nl", "nog een kwartier", 15, "Ik meld me over 15 minuten weer."),
+        ("pt", "mais vinte e cinco minutos", 25, "Volto a tocar em 25 minutos."),
+        ("de", "Stell den Eiertimer auf fünf Minuten", None, ""),
+    ],
+)
+def test_another_language_snoozes_it_for_minutes(language: str, text: str, minutes: int | None, reply: str) -> None:
+    command = parse_alarm_command(text, THINGS, language)
+    assert command == (AlarmCommand("snooze", minutes) if minutes else None)
+    assert (command.reply(language) if command else "") == reply
+
+
 def test_a_thing_that_does_not_ring_is_not_stopped() -> None:
     assert parse_alarm_command("Stop the timer.", ("alarm",)) is None

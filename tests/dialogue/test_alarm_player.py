@@ -15,10 +15,12 @@ from edgevox.audio.tones import RATE_HZ, timer_chime
 from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
 from edgevox.core.events import Event, InstantWordHeard, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.hooks import Answer, Hook, Run
+from edgevox.core.languages import replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
 from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
+from edgevox.dialogue.replies import ReplyLanguages
 from edgevox.home import AlarmSchedule, DueAlarm, Entity, House
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
@@ -76,6 +78,7 @@ class Home:
         voice: Synthesizer | None = None,
         is_mute: bool = False,
         hooks: Sequence[Hook] | None = None,
+        languages: ReplyLanguages | None = None,
     ) -> None:
         self.time = FakeTime()
         self.events: list[Event] = []
@@ -97,6 +100,7 @@ class Home:
             loudspeaker=None if is_mute else speaker or self.speaker,
             words=BuiltinCommands(),
             alarm_state=self.alarm_state,
+            languages=languages,
         )
 
     @asynccontextmanager
@@ -168,6 +172,27 @@ async def test_a_timer_rings_at_its_time_a_few_times_and_is_gone() -> None:
     assert home.sounds.count("chime") == ROUNDS
     assert (home.started, home.ended) == (["The pasta timer is done."], ["given_up"])
     assert home.timers.all() == ()
+
+
+async def test_each_timer_is_announced_in_the_language_in_which_it_was_set() -> None:
+    home = Home(["Fine."], languages=ReplyLanguages(voices=("de", "en")))
+    home.timers.start(10, name="Tee")  # by the page or an earlier version: in the language of the household
+    with replying_in("en"):
+        home.timers.start(11, command="open the blinds")
+    async with home.ringing():
+        await home.time.pass_by(10)
+        await home.hear("noch zwei Minuten")
+        await home.time.pass_by(2)
+    heard = dict(zip(home.synthesizer.spoken, home.synthesizer.languages, strict=True))
+    assert (
+        heard.items()
+        >= {
+            "Der Timer Tee ist abgelaufen.": "de",
+            "Ich melde mich in 2 Minuten wieder.": "de",
+            "It is time to open the blinds.": "en",
+        }.items()
+    )
+    assert home.timers.all()[0].remaining_s(home.time()) == pytest.approx(118, abs=1)
 
 
 async def test_an_alarm_goes_on_and_grows_louder_until_it_is_given_up() -> None:

@@ -84,6 +84,19 @@ def test_faster_and_slower_change_the_speed_and_each_change_is_kept() -> None:
     assert already_fast.rate.speed == 3.0
 
 
+def test_a_voice_with_a_pitch_becomes_lower_and_higher_and_another_says_that_it_cannot() -> None:
+    kept: list[tuple[str, float]] = []
+    words = BuiltinCommands(
+        keep=lambda name, value: kept.append((name, value)), pitch_semitones=-2.0, with_pitch=("en",)
+    )
+    assert [parse_builtin_command(text) for text in ("a lower voice", "Sprich bitte höher.")] == ["lower", "higher"]
+    assert [words.act(word) for word in ("lower", "lower", "lower", "higher")] == [
+        "Lower.", "Lower.", "That is as low as I can speak.", "Higher."
+    ]  # fmt: skip
+    assert words.act("higher", "de") == "Diese Stimme hat nur eine Tonhöhe."
+    assert kept == [("tts.pitch_semitones", semitones) for semitones in (-3.0, -4.0, -3.0)]
+
+
 def test_louder_and_quieter_change_the_volume_and_say_so() -> None:
     words = BuiltinCommands()
     assert words.act("louder") == "Louder."

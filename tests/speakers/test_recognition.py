@@ -7,6 +7,7 @@ import asyncio
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
+from edgevox.audio.wake_gate import WakeContext
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.events import Event, ToolFinished, TranscriptReady, TurnEnded
 from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
@@ -23,7 +24,7 @@ from tests.dialogue.test_confirm import BOUND_S, pending
 from tests.server.harness import written
 from tests.speakers.voices import FakeVoices, sound_of, voice
 
-ANNA, TIM, STRANGER, TOO_SHORT, BROKEN = 1, 2, 3, 0, 99
+ANNA, TIM, STRANGER, OTHER_STRANGER, TOO_SHORT, BROKEN = 1, 2, 3, 4, 0, 99
 
 
 def recognizer(**settings: object) -> SpeakerRecognizer:
@@ -35,7 +36,7 @@ def recognizer(**settings: object) -> SpeakerRecognizer:
 
 
 async def hear(
-    number: int, speakers: SpeakerRecognizer, model: ScriptedModel, events: list[Event], after: str = ""
+    number: int, speakers: SpeakerRecognizer, model: ScriptedModel, events: list[Event], after: int | None = None
 ) -> Pipeline:
     @tool(scope="act")
     def paint() -> str:
@@ -44,10 +45,12 @@ async def hear(
         return f"painted for {call.caller.person if call else ''}"
 
     agent = LLMAgent("test", model=model, tools=[paint], parsers=("hermes",), publish=events.append)
-    transcriber = SpeakerTranscriber(Transcriber(FakeStt(["what is on my list"])), speakers)
+    transcriber = SpeakerTranscriber(Transcriber(FakeStt(["what is on my list"] * 2)), speakers)
     pipeline = Pipeline(agent, preset="p", publish=events.append, transcriber=transcriber, speakers=speakers)
-    pipeline.last_speaker = after
-    await pipeline.hear(sound_of(number), Turn(), last_voiced_s=0.0, context="follow_up" if after else "called")
+    if after is not None:
+        pipeline.last_heard = await transcriber.transcribe(sound_of(after), CancelFlag())
+    context: WakeContext = "called" if after is None else "follow_up"
+    await pipeline.hear(sound_of(number), Turn(), last_voiced_s=0.0, context=context)
     return pipeline
 
 
@@ -110,10 +113,19 @@ async def test_a_spoken_yes_counts_from_an_allowed_voice_only_if_the_policy_says
 async def test_a_follow_up_of_another_person_is_dropped() -> None:
     for follow_ups, outcome in (("same", "dropped"), ("anyone", "answered")):
         events: list[Event] = []
-        await hear(STRANGER, recognizer(follow_ups=follow_ups), ScriptedModel(["Bread."]), events, after="Anna")
+        await hear(STRANGER, recognizer(follow_ups=follow_ups), ScriptedModel(["Bread."]), events, after=ANNA)
         assert [event.outcome for event in events if isinstance(event, TurnEnded)] == [outcome]
-    pipeline = await hear(ANNA, recognizer(), ScriptedModel(["Bread."]), [], after="Anna")
-    assert pipeline.last_speaker == "Anna"
+    pipeline = await hear(ANNA, recognizer(), ScriptedModel(["Bread."]), [], after=ANNA)
+    assert pipeline.last_heard.speaker == "Anna"
+
+
+async def test_a_guest_is_followed_by_the_same_guest_only() -> None:
+    outcomes = {}
+    for now in (STRANGER, OTHER_STRANGER, TOO_SHORT, BROKEN):
+        events: list[Event] = []
+        await hear(now, recognizer(), ScriptedModel(["Bread."]), events, after=STRANGER)
+        (outcomes[now],) = (event.outcome for event in events if isinstance(event, TurnEnded))
+    assert [now for now, outcome in outcomes.items() if outcome == "dropped"] == [OTHER_STRANGER]
 
 
 async def test_my_list_is_that_of_the_speaker() -> None:

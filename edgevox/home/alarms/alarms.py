@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, NaiveDatetime, model_validator
 
+from edgevox.core.languages import turn_language
 from edgevox.core.state_file import StateFile
 from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.types import GUEST
@@ -35,7 +36,7 @@ class Alarm(BaseModel):
     It rings at the wall-clock time `at`, or at `due_s` if it was set for a duration; both are the next
     occurrence of one that repeats on weekdays (`repeat`, 0 is Monday). `sun` is the sun time that `at` follows, and
     `caller` the remote client that set a schedule. It rings on the `satellite` on which it was set. `person` is the
-    enrolled person who set a reminder, "" if the voice was not recognised.
+    enrolled person who set a reminder, "" if the voice was not recognised. `language` is that of the turn that set it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,6 +54,7 @@ class Alarm(BaseModel):
     caller: Caller | None = None
     satellite: str = ""
     person: str = ""
+    language: str = ""
     is_on: bool = True
     """whether it rings; one that is off is kept for another day"""
 
@@ -250,7 +252,7 @@ class Alarms:
         return datetime.combine(day, alarm.at.time())
 
     def _add(self, alarm: Alarm, caller: Caller) -> Alarm:
-        set_by = {"caller": _stored(alarm.kind, caller), "satellite": caller.satellite}
+        set_by = {"caller": _stored(alarm.kind, caller), "satellite": caller.satellite, "language": turn_language()}
         alarm = alarm.model_copy(update={**set_by, "person": person_of(alarm.kind, caller)})
         with self._file.changing() as content:
             if len(content.alarms) >= MAX_ALARMS:

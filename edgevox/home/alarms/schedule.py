@@ -9,20 +9,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import assert_never
 
 from edgevox.core.events import DueAlarm
+from edgevox.core.languages import ENGLISH
 from edgevox.home.alarms.alarms import Alarms
-from edgevox.home.alarms.time_expression import local
-from edgevox.home.alarms.time_phrasing import ago, day_time, o_clock
+from edgevox.home.alarms.announcements import announcement
 from edgevox.home.alarms.timers import BootClock, Timer, Timers
 from edgevox.home.alarms.watches import Watch, Watches
 from edgevox.home.entities import HomeError, House
-from edgevox.home.phrasing import brief, sentence
-
-# Anything later was missed, because the machine was off or asleep.
-_LATE_S = 60.0
-_NOON = 12
 
 
 class AlarmSchedule:
@@ -95,36 +89,9 @@ class AlarmSchedule:
             self._watches.snooze(due.id, minutes * 60)
             self._alarms.snooze(due.id, minutes * 60)
 
-    def announcement(self, due: DueAlarm, now_s: float) -> str:
+    def announcement(self, due: DueAlarm, now_s: float, language: str = ENGLISH) -> str:
         """The sentence spoken when it rings, or rings too late."""
-        late_s = now_s - due.due_s
-        is_late = late_s >= _LATE_S
-        match due.kind:
-            case "timer" | "schedule" | "watch" if due.command:
-                when = f"{ago(late_s)} it was" if is_late else "it is"
-                return sentence(f"{when} time to {brief(due.command)}")
-            case "timer":
-                return sentence(f"the {due.called} " + (f"ended {ago(late_s)}" if is_late else "is done"))
-            case "alarm":
-                return self._alarm_announcement(due, now_s, is_late=is_late)
-            case "schedule" | "watch":
-                return sentence(f"{ago(late_s)}: {due.label}" if is_late else due.label)
-            case "reminder":
-                task = brief(due.label) or "you wanted to be reminded of something"
-                named = f"{due.person}, a reminder" if due.person else "Reminder"
-                return sentence(f"{named} from {ago(late_s)}: {task}" if is_late else f"{named}: {task}")
-            case _:
-                assert_never(due.kind)
-
-    def _alarm_announcement(self, due: DueAlarm, now_s: float, *, is_late: bool) -> str:
-        name = brief(due.label)
-        if is_late:
-            named = f"the {name} alarm" if name else "the alarm"
-            rang = day_time(local(due.due_s, self._alarms.zone))
-            return sentence(f"{named} for {rang} was due {ago(now_s - due.due_s)}")
-        now = local(now_s, self._alarms.zone)
-        what = f"Your alarm: {name}" if name else "Time to get up" if now.hour < _NOON else "Your alarm"
-        return f"It is {o_clock(now)}. {sentence(what)}"
+        return announcement(due, now_s, self._alarms.zone, language)
 
     def _entries(self) -> list[DueAlarm]:
         """All pending and due entries, oldest first."""
@@ -138,6 +105,8 @@ class AlarmSchedule:
                 timer.called,
                 caller=timer.caller,
                 satellite=timer.satellite,
+                language=timer.language,
+                length_s=timer.length_s,
             )
             for timer in self._timers.all()
             if not timer.is_paused
@@ -152,6 +121,7 @@ class AlarmSchedule:
                 caller=alarm.caller,
                 satellite=alarm.satellite,
                 person=alarm.person,
+                language=alarm.language,
             )
             for alarm in self._alarms.all()
         ]
@@ -166,7 +136,7 @@ class AlarmSchedule:
 def _due_watch(watch: Watch) -> DueAlarm:
     assert watch.due_s is not None
     if watch.kind == "remind":
-        return DueAlarm(watch.id, "reminder", watch.text, watch.due_s, satellite=watch.satellite)
+        return DueAlarm(watch.id, "reminder", watch.text, watch.due_s, satellite=watch.satellite, language=ENGLISH)
     command = watch.text if watch.kind == "run" else ""
     return DueAlarm(
         watch.id,
@@ -177,4 +147,5 @@ def _due_watch(watch: Watch) -> DueAlarm:
         agreed=watch.agreed,
         caller=watch.caller,
         satellite=watch.satellite,
+        language=ENGLISH,  # a watch can be set in English only, and tells a fact in English
     )

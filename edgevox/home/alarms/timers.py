@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from edgevox.core.languages import duration
+from edgevox.core.languages import duration, turn_language
 from edgevox.core.platform import seconds_since_boot
 from edgevox.core.state_file import StateFile
 from edgevox.core.turn import LOCAL, Caller
@@ -77,7 +77,8 @@ def remote(caller: Caller) -> Caller | None:
 class Timer(BaseModel):
     """One timer. While paused, `left_s` is its remaining time; otherwise it is due at `due_s`.
 
-    `caller` is the remote client that scheduled the command, and `satellite` the one on which it was set.
+    `caller` is the remote client that scheduled the command, and `satellite` the one on which it was set. `language` is
+    that of the turn that set it, "" if it was set by other means.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -89,6 +90,7 @@ class Timer(BaseModel):
     command: str = ""
     caller: Caller | None = None
     satellite: str = ""
+    language: str = ""
     left_s: float | None = None
     reckoned: ClockOffset | None = None
 
@@ -151,6 +153,7 @@ class Timers:
             command=command,
             caller=remote(caller) if command else None,
             satellite=caller.satellite,
+            language=turn_language(),
         )
         with self._file.changing() as content:
             if len(content.timers) >= MAX_TIMERS:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.languages import ENGLISH, all_phrases, capitalized, reply_language, say
+from edgevox.core.languages import ENGLISH, all_phrases, capitalized, length_in, reply_language, say, time_in
 from edgevox.core.types import JsonObject
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.timers import Timers
@@ -36,6 +36,7 @@ _DONE = {
     "cancel_timer": "timer_cancelled", "cancel_all_timers": "timers_cancelled", "pause_timer": "timer_paused",
     "unpause_timer": "timer_resumed", "cancel_alarm": "alarm_cancelled",
 }  # fmt: skip
+_REPEATS = {(0, 1, 2, 3, 4, 5, 6): "every_day", (0, 1, 2, 3, 4): "every_weekday", (5, 6): "every_weekend"}
 _BINARY = {
     "door": ("open", "closed"), "window": ("open", "closed"), "garage_door": ("open", "closed"),
     "opening": ("open", "closed"), "lock": ("unlocked", "locked"), "battery": ("low", "normal"),
@@ -320,9 +321,7 @@ class Replies:
         return self._say("date", date=format_date(now, "full", locale=self.language))
 
     def _time(self, at: datetime) -> str:
-        from babel.dates import format_time
-
-        return str(format_time(at, "short", locale=self.language))
+        return time_in(at, self.language)
 
     async def _items(self, lists: Entities) -> str:
         sentences = []
@@ -333,12 +332,7 @@ class Replies:
         return " ".join(sentences)
 
     def _length(self, seconds: float) -> str:
-        from babel.units import format_unit
-
-        whole = round(seconds)
-        parts = [(whole // 3600, "hour"), (whole // 60 % 60, "minute"), (whole % 60, "second")]
-        said = [str(format_unit(count, f"duration-{unit}", locale=self.language)) for count, unit in parts if count]
-        return self._list(said) if said else str(format_unit(0, "duration-second", locale=self.language))
+        return length_in(seconds, self.language)
 
     def _timer(self, tool: str, arguments: JsonObject) -> str:
         started = self.timers.in_order_of_start()
@@ -366,8 +360,11 @@ class Replies:
         latest = self.alarms.latest()
         if not latest:
             return self._say("done")
+        alarm = latest[-1]
+        if alarm.kind == "schedule":
+            return self._say("command_at", time=self._moment(alarm), command=alarm.label)
         key = "alarm_set" if tool == "set_alarm" else "reminder_set"
-        return self._say(key, time=self._moment(latest[-1]), task=latest[-1].label)
+        return self._say(key, time=self._moment(alarm), task=alarm.label)
 
     def _described(self, alarm: Alarm) -> str:
         return f"{alarm.label} {self._moment(alarm)}".strip()
@@ -376,5 +373,15 @@ class Replies:
         from babel.dates import format_skeleton
 
         at = datetime.fromtimestamp(self.alarms.rings_s(alarm), self.alarms.now().tzinfo)
+        if alarm.repeat:
+            return f"{self._repeat(alarm.repeat)}, {self._time(at)}"
         day = "" if at.date() == self.alarms.now().date() else f"{format_skeleton('MMMEd', at, locale=self.language)}, "
         return f"{day}{self._time(at)}"
+
+    def _repeat(self, days: Sequence[int]) -> str:
+        from babel.dates import get_day_names
+
+        if key := _REPEATS.get(tuple(sorted(days))):
+            return say(key, self.language)
+        names = get_day_names("wide", locale=self.language)
+        return say("every", self.language, days=self._list([names[day] for day in sorted(days)]))

@@ -13,7 +13,7 @@ from typing import ClassVar, assert_never
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Calls, Hook, Run, ToolOutcome
-from edgevox.core.languages import listed
+from edgevox.core.languages import ENGLISH, listed, say
 from edgevox.core.types import ChatRequest, Message, ToolCall
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
@@ -55,9 +55,7 @@ _UNDO_WITHIN_S = 60 * 60.0
 _MAX_TURNS_BACK = 4
 _MAX_NAMED = 4
 
-_NOTHING_TO_UNDO = "There is nothing to undo."
 _ALL_RIGHT = "All right."
-_NOTHING_CHANGED = "Nothing has changed since, so there is nothing to undo."
 
 # The tool of a verb, and the domains that it can mean. "Turn it off" must not unlock a door.
 _PLAIN = frozenset({"light", "switch", "fan", "media_player", "climate", "humidifier", "siren", "input_boolean"})
@@ -236,12 +234,14 @@ class References(Hook):
         turns = self._log.turns(run.client, within_s=_UNDO_WITHIN_S)
         last = next((turn for turn in reversed(turns) if turn.actions), None)
         if last is None:
-            return Answer(_NOTHING_TO_UNDO)
+            return Answer(say("nothing_to_undo", run.reply_language))
         note.undone = (last,)
         reversal = reverse(last, self._house(), self._timers, self._alarms)
         problems = " ".join(reversal.problems)
+        if problems and run.reply_language not in ("", ENGLISH):
+            problems = say("not_all_undone", run.reply_language)
         if not reversal.calls:
-            return Answer(problems or _NOTHING_CHANGED)
+            return Answer(problems or say("nothing_changed", run.reply_language))
         note.addendum, note.reversals = problems, len(reversal.calls)
         return Calls(reversal.calls)
 
@@ -392,7 +392,7 @@ class References(Hook):
         note.undone = (last,) if last.actions else ()
         note.addendum, note.reversals = " ".join(reversal.problems), len(reversal.calls)
         calls = (*reversal.calls, *dict.fromkeys(new))
-        return Calls(calls) if calls else Answer(note.addendum or _NOTHING_CHANGED)
+        return Calls(calls) if calls else Answer(note.addendum or say("nothing_changed", ENGLISH))
 
     # --- the turns before
 

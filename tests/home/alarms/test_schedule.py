@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from edgevox.core.languages import replying_in
 from edgevox.core.turn import LOCAL, Caller
 from edgevox.core.types import GUEST
 from edgevox.home import Alarms, AlarmSchedule, DueAlarm, Timers
@@ -281,3 +282,32 @@ def test_a_reminder_belongs_to_the_person_who_set_it(machine: Machine) -> None:
     machine.pass_s(1200)
     said = [machine.agenda.announcement(due, due.due_s) for due in machine.agenda.due()]
     assert said == ["Anna, a reminder: call mum.", "Reminder: feed the cat."]
+
+
+@pytest.mark.parametrize(
+    ("language", "late_s", "said"),
+    [
+        ("de", 0.0, [
+            "Der Timer Nudeln ist abgelaufen.",
+            "Erinnerung: Mama anrufen.",
+            "Es ist 06:00 Uhr. Zeit aufzustehen.",
+        ]),
+        ("fr", 120.0, [
+            "Il y a 2 minutes: Le minuteur Nudeln est terminé.",
+            "Il y a 2 minutes: Rappel : Mama anrufen.",
+            "Il y a 2 minutes: C'est ton réveil.",
+        ]),
+    ],
+)  # fmt: skip
+def test_the_announcement_is_in_the_language_of_the_turn_that_set_it(
+    machine: Machine, language: str, late_s: float, said: list[str]
+) -> None:
+    with replying_in(language):
+        machine.timers.start(60, name="Nudeln")
+        run_alarm(machine.alarms, "set_reminder", {"task": "Mama anrufen", "time": "in 1 minute"})
+    machine.alarms.set("alarm", MONDAY_6)
+    machine.pass_s(60)
+    machine.start()
+    due = sorted(machine.agenda.due(), key=lambda one: ["timer", "reminder", "alarm"].index(one.kind))
+    assert [one.language for one in due] == [language, language, ""]  # "" is an older file, or the page
+    assert [machine.agenda.announcement(one, one.due_s + late_s, language) for one in due] == said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,10 +12,12 @@ from edgevox.agents import Agreement, LLMAgent
 from edgevox.core.languages import all_phrases, say
 from edgevox.core.turn import Turn
 from edgevox.home import DemoHome
+from edgevox.home.alarms.time_parser import parse_time
 from edgevox.home.entities import Area, Entity, House
 from edgevox.home.intents.catalogue import catalogue, known_tools
 from edgevox.home.references.effects import EffectLog
 from edgevox.home.rules.hooks import assistant_hooks
+from edgevox.home.rules.languages.clock_times import TimedRequest, timed_requests
 from edgevox.home.rules.languages.detection import candidates, language_of_names
 from edgevox.home.rules.languages.hook import HomeLanguages
 from edgevox.home.rules.languages.reader import Reading, read
@@ -92,10 +96,14 @@ async def test_relative_changes_exceptions_and_references_are_read_in_german(tal
     assert talk.model.requests == []
 
 
+async def test_undo_is_answered_in_german(talk: Talk) -> None:
+    assert await talk.say("Mach das rückgängig") == "Es gibt nichts rückgängig zu machen."
+
+
 @pytest.mark.parametrize(
     "said",
     [
-        "Schalte das Kitchen Light um acht Uhr ein",
+        "Schalte das Kitchen Light um acht Uhr und um neun Uhr ein",
         "Schalte das Kitchen Light ein, wenn es dunkel wird",
         "Mach das Licht außer in Kitchen und Office an",
     ],
@@ -103,6 +111,79 @@ async def test_relative_changes_exceptions_and_references_are_read_in_german(tal
 async def test_an_unread_time_condition_or_exception_leaves_everything_as_it_is(talk: Talk, said: str) -> None:
     assert await talk.say(said) == say("not_understood", "de")
     assert talk.bench.state("light.kitchen") == "off"
+
+
+async def test_commands_alarms_and_reminders_at_a_time_of_day_are_set_in_german(talk: Talk) -> None:
+    assert await talk.say("Schalte das Kitchen Light um 22:30 Uhr ein") == "22:30: Schalte das Kitchen Light ein."
+    assert talk.bench.state("light.kitchen") == "off"
+    said = "Mach das Kitchen Light jeden Abend um halb zehn aus"
+    assert await talk.say(said) == "Jeden Tag, 21:30: Mach das Kitchen Light aus."
+    assert await talk.say("Weck mich jeden Werktag um sieben") == "Wecker gestellt: jeden Werktag, 07:00."
+    assert (
+        await talk.say("Erinnere mich montags um acht Uhr an den Müll")
+        == "Ich erinnere dich: Müll, jeden Montag, 08:00."
+    )
+    kinds = [(alarm.kind, alarm.repeat, alarm.label, alarm.language) for alarm in talk.bench.alarms.all()]
+    assert sorted(kinds) == [
+        ("alarm", (0, 1, 2, 3, 4), "", "de"),
+        ("reminder", (0,), "Müll", "de"),
+        ("schedule", (), "Schalte das Kitchen Light ein", "de"),
+        ("schedule", (0, 1, 2, 3, 4, 5, 6), "Mach das Kitchen Light aus", "de"),
+    ]
+    assert talk.model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "rest", "time"),
+    [
+        ("de", "Weck mich um dreißig nach sechs", "Weck mich", "at 6:30"),
+        ("de", "Licht aus um viertel vor eins", "Licht aus", "at 12:45"),
+        ("de", "Stell die Heizung morgen früh um sechs an", "Stell die Heizung an", "tomorrow at 6:00 in the morning"),
+        ("fr", "Éteins tout ce soir à onze heures moins le quart", "Éteins tout", "today at 10:45 in the evening"),
+        ("fr", "Allume la radio en semaine à 7h15", "Allume la radio", "every weekday at 7:15"),
+        (
+            "es",
+            "Apaga la luz todos los lunes y jueves a las diez y media",
+            "Apaga la luz",
+            "every Monday and Thursday at 10:30",
+        ),
+        ("es", "Apaga la luz mañana por la noche a las once", "Apaga la luz", "tomorrow at 11:00 at night"),
+        (
+            "it",
+            "Accendi la luce ogni sera alle sette e un quarto",
+            "Accendi la luce",
+            "every day at 7:15 in the evening",
+        ),
+        ("it", "Spegni tutto a mezzanotte", "Spegni tutto", "at 0:00"),
+        (
+            "nl",
+            "Doe het licht morgenavond om tien voor acht uit",
+            "Doe het licht uit",
+            "tomorrow at 7:50 in the evening",
+        ),
+        ("nl", "Doe het licht in het weekend om 22.30 uur uit", "Doe het licht uit", "every weekend at 22:30"),
+        ("pt", "Apaga a luz às quinze para as oito", "Apaga a luz", "at 7:45"),
+        ("pt", "Apaga a luz nos dias úteis às 23h30", "Apaga a luz", "every weekday at 23:30"),
+    ],
+)
+def test_a_clock_time_and_its_days_are_taken_off_a_request(language: str, said: str, rest: str, time: str) -> None:
+    assert next(timed_requests(said, language)) == TimedRequest(rest, time)
+    assert parse_time(time, datetime(2026, 11, 18, 5, tzinfo=UTC)).has_time
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("de", "Stell die Heizung um zwei höher"),
+        ("de", "Dimme das Licht um zehn Prozent"),
+        ("de", "Stell die Heizung auf zwanzig"),
+        ("fr", "Mets le chauffage à vingt"),
+        ("es", "Pon la luz al cincuenta"),
+        ("nl", "Zet de verwarming om twee graden hoger"),
+    ],
+)
+def test_a_value_is_no_clock_time(language: str, said: str) -> None:
+    assert list(timed_requests(said, language)) == []
 
 
 async def test_what_no_template_fits_is_not_acted_on_by_a_model_that_knows_english_only(talk: Talk) -> None:
@@ -171,9 +252,11 @@ def test_what_is_no_command_makes_no_call(said: str) -> None:
 
 
 @pytest.mark.long
-def test_an_hour_is_no_position() -> None:
+def test_an_hour_is_a_time_and_no_position() -> None:
     house = House((Entity("cover.1", "tenda", "cover", "open"),))
-    assert read("Abbassa la tenda alle 20", "it", names_of(house), known_tools()) is None
+    reading = read("Abbassa la tenda alle 20", "it", names_of(house), known_tools())
+    assert reading
+    assert json.loads(reading.calls[0].arguments) == {"task": "Abbassa la tenda", "time": "at 20:00", "runs": True}
 
 
 def test_the_language_of_a_text_is_told_by_its_words() -> None:

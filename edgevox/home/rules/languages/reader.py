@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgevox.core.types import ToolCall
+from edgevox.home.alarms.alarm_handlers import RUNS
 from edgevox.home.grammar import tool_call
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.resolve.fuzzy import edit_distance
 from edgevox.home.rules.languages.bag_of_words import read_words
+from edgevox.home.rules.languages.clock_times import timed_requests
 from edgevox.home.rules.languages.intents import call_of
 from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
 
@@ -74,7 +77,7 @@ class _Reader:
         return re.sub(compound, grammar["compound_parted"], text, flags=re.IGNORECASE) if areas else text
 
     def read(self, text: str, parts: int = _MAX_PARTS) -> Reading | None:
-        if reading := self._one(text) or self._later(text):
+        if reading := self._reminder(text) or self._one(text) or self._later(text) or self._at_a_time(text):
             return reading
         for first, second in self._halves(text):
             if parts > 1 and (one := self.read(first, parts - 1)) and (two := self.read(second, parts - 1)):
@@ -128,6 +131,28 @@ class _Reader:
                 return Reading((tool_call("start_timer", **lengths, conversation_command=command),))
         return None
 
+    # --- a command, an alarm or a reminder at a time of day
+
+    def _reminder(self, text: str) -> Reading | None:
+        """ "Weck mich jeden Werktag um sieben", "Erinnere mich um acht an den Müll"."""
+        times = own_file(self.language)["times"]
+        for one in timed_requests(text, self.language, is_alarm=True):
+            plain = " ".join(re.sub(rf"\b(?:{times['polite']})", " ", one.rest, flags=re.IGNORECASE).split())
+            if re.fullmatch(times["alarm"], plain, re.IGNORECASE) and "set_alarm" in self.tools:
+                return Reading((tool_call("set_alarm", time=one.time),))
+            said = re.fullmatch(times["reminder"], plain, re.IGNORECASE)
+            if said and "set_reminder" in self.tools:
+                return Reading((tool_call("set_reminder", task=said["task"].strip(" ,"), time=one.time),))
+        return None
+
+    def _at_a_time(self, text: str) -> Reading | None:
+        """ "Schalte das Licht jeden Abend um zehn aus": the command without the time, as a schedule."""
+        for one in timed_requests(text, self.language):
+            reading = self._one(one.rest) or self._shared(one.rest)
+            if reading and reading.calls and "set_reminder" in self.tools and all(map(_acts, reading.calls)):
+                return Reading((tool_call("set_reminder", task=one.rest, time=one.time, **{RUNS: True}),))
+        return None
+
     # --- several commands
 
     def _halves(self, text: str) -> Iterator[tuple[str, str]]:
@@ -171,6 +196,12 @@ class _Reader:
                         found.append((distance, len(found), replaced))
         least = min((distance for distance, _, _ in found), default=0)
         yield from (replaced for distance, _, replaced in sorted(found) if distance == least)
+
+
+def _acts(call: ToolCall) -> bool:
+    """Whether a call acts on something in the home at once."""
+    tool = known_tools()[call.name]
+    return tool.has_side_effects and tool.target_domains is not None
 
 
 def _key(text: str) -> str:
