@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Collection
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import assert_never
@@ -13,11 +13,13 @@ from edgevox.app.control.server import single_instance
 from edgevox.app.local_sessions import LocalSessionFactory, SessionView, run_sessions, voice_engines
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.app.service import ServiceSession
+from edgevox.app.service_unit import LogFile
 from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.microphone import Microphone
 from edgevox.cli.context import Context, run_until_done
 from edgevox.cli.ui.keyboard import keyboard
 from edgevox.cli.ui.mcp_approval import approve_servers
+from edgevox.cli.ui.native_messages import native_messages_to
 from edgevox.cli.ui.progress import pull_progress
 from edgevox.cli.ui.voice_view import LiveView, PlainView
 from edgevox.config import Settings, user_presets
@@ -93,6 +95,7 @@ def open_view(
     if source is None or plain or not context.err.is_terminal:
         return PlainView(context.out, context.err, lambda: runtime.records.last)
     view = LiveView(context.out, context.err, lambda: runtime.records.last, lambda: source.level_dbfs)
+    running.enter_context(native_messages_to(running.enter_context(closing(LogFile(context.folders.state)))))
     running.enter_context(view.showing())
     return view
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import re
 import subprocess
@@ -65,13 +66,17 @@ echo "${{COMPREPLY[@]}}"
         (["--preset", "qwen3", "ask", "hello"], "write edgevox ask --preset"),
         (["ask", ""], "the question is empty"),
         (["ask", "a" * 20_001], "more than 20,000 characters"),
+        (["ask", "--json", ""], "the question is empty"),
     ],
 )
 def test_a_mistyped_command_line_gets_the_right_one(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
-    assert message in capsys.readouterr().err
+    shown = capsys.readouterr()
+    assert message in shown.err
+    if "--json" in words:
+        assert json.loads(shown.out)["error"]["message"] == message
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from edgevox.cli.context import Context
+from edgevox.core.metrics import StageSpan, TurnLog, TurnMetrics
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
 TALKING = (
@@ -182,7 +183,7 @@ def test_a_wrong_command_line_shows_how_it_is_written(wrong: tuple[str, ...], tm
     assert "usage:" in result.stderr
 
 
-@pytest.mark.parametrize("command", [("config", "show"), ("config", "show", "--json")], ids=" ".join)
+@pytest.mark.parametrize("command", [("config", "show", "--json"), ("presets", "list")], ids=" ".join)
 def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(command: tuple[str, ...], tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "edgevox", *command],
@@ -199,10 +200,18 @@ def test_a_reader_that_closes_the_pipe_ends_the_command_quietly(command: tuple[s
     assert process.wait(BOUND_S) == 141
 
 
-def test_a_terminal_without_unicode_gets_replacements(tmp_path: Path) -> None:
-    result = edgevox("presets", "show", "nonsense", env=environment(tmp_path, PYTHONIOENCODING="latin-1"))
-    assert result.returncode == 2
-    assert "?" in result.stderr  # the arrow before the hint
+@pytest.mark.parametrize(
+    ("command", "code"), [(("presets", "show", "nonsense"), 2), (("last",), 0)], ids=["arrow of a hint", "bars"]
+)
+def test_a_terminal_without_unicode_gets_replacements(command: tuple[str, ...], code: int, tmp_path: Path) -> None:
+    stages = (StageSpan("generate", 0.0, 500.0),)
+    turn = TurnMetrics(
+        "t", "2026-11-18T08:00:00", "text", "home", "hello", "Hi.", "answered", None, 500.0, stages=stages
+    )
+    TurnLog(tmp_path / "state", max_bytes=10_000).append(turn)
+    result = edgevox(*command, env=environment(tmp_path, PYTHONIOENCODING="ascii"))
+    assert result.returncode == code
+    assert "?" in result.stdout + result.stderr
 
 
 def test_an_unknown_preset_gets_suggestions(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from edgevox.core.types import ToolCall
 from edgevox.dialogue import AlarmState, BuiltinCommands, ConfirmationDialog, Pipeline
 from edgevox.home import DueAlarm
 from edgevox.tools.calls import resolve_call
-from edgevox.tools.policy import LOCAL, PendingConfirmation
+from edgevox.tools.policy import LOCAL, USER_SAID_NO, PendingConfirmation
 from tests.cli.command import BOUND_S, environment
 from tests.dialogue.stage import Ponderer
 
@@ -82,7 +82,8 @@ async def test_a_typed_yes_is_one_even_where_a_spoken_one_is_not(line: str) -> N
 
 @pytest.mark.parametrize("line", ["n", "no", "stop"])
 async def test_a_typed_no_is_no(line: str) -> None:
-    assert not (await Desk().answered(line)).granted
+    agreement = await Desk().answered(line)
+    assert (agreement.granted, agreement.why) == (False, USER_SAID_NO)
 
 
 async def test_what_is_neither_is_asked_for_again() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -68,5 +69,9 @@ def test_what_was_said_cannot_be_read_by_other_users(turn: tuple[Path, str]) -> 
 @pytest.mark.engine
 def test_a_whole_turn_needs_no_network(turn: tuple[Path, str]) -> None:
     if not _can_isolate():
+        if "CI" in os.environ:
+            pytest.fail(
+                "CI must show that a turn needs no network: give its container the right to make a network namespace"
+            )
         pytest.skip("this system does not allow a network namespace")
     assert turn[1].startswith("The kitchen light is on.\n")

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import ctypes
 import io
+import os
+import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from edgevox.app.service_unit import LOG_FILE_NAME, LogFile
 from edgevox.cli.assistant import ready_lines
+from edgevox.cli.ui.native_messages import native_messages_to
 from edgevox.cli.ui.voice_view import LiveView, PlainView
 from edgevox.config import Settings
 from edgevox.core.events import (
@@ -101,6 +108,19 @@ def test_a_line_of_the_conversation_does_not_run_into_the_live_line() -> None:
     before, _, _ = terminal.getvalue().partition("you › What time is it?")
     assert "Ctrl-C" in before
     assert before.endswith("\r\x1b[2K")  # the live line is erased first
+
+
+def test_messages_of_alsa_go_to_the_log_and_not_to_the_screen(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underrun = b"ALSA lib pcm.c:8570:(snd_pcm_recover) underrun occurred"
+    monkeypatch.setattr(sys, "stderr", sys.__stderr__)
+    with closing(LogFile(tmp_path)) as log, native_messages_to(log):
+        ctypes.CDLL(None).perror(underrun)  # a library of C writes to descriptor 2
+        print("○ listening", file=sys.stderr)
+    os.write(2, b"the end")
+    assert capfd.readouterr().err == "○ listening\nthe end"
+    assert underrun.decode() in (tmp_path / LOG_FILE_NAME).read_text()
 
 
 def test_what_rings_is_one_line_and_its_end_another() -> None:

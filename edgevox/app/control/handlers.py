@@ -20,6 +20,7 @@ from edgevox.core.errors import ControlError, OtherSettings
 from edgevox.core.turn import CancelFlag, Turn, background_task
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import Pipeline
+from edgevox.tools.policy import USER_SAID_NO
 
 _LEVEL_EVERY_S = 0.1
 _STATUS_EVERY_S = 1.0
@@ -161,7 +162,7 @@ async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnecti
         while (answer := await connection.answers.get()) is not None:
             if question := pipeline.confirmation.open:
                 granted = answer.get("granted") is True
-                why = f"the user typed {'yes' if granted else 'no'}"
+                why = "the user said yes" if granted else USER_SAID_NO
                 question.answer(Agreement(granted=granted, channel="keyboard", why=why))
 
     if not request.can_answer:

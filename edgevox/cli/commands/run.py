@@ -61,7 +61,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     audio_source = _audio_source(args, context)
     if isinstance(audio_source, Microphone) and not args.output:
         silent = {} if speaker else {"tts.enabled": False}
-        return run_service(context.with_flags(silent), terminal_view(context, plain=args.plain))
+        context = context.with_flags(silent)  # of which there must be one: the view ends its loading line
+        return run_service(context, terminal_view(context, plain=args.plain))
     wanted: dict[events.EngineName, bool] = {"llm": True, "tts": speaker is not None, "stt": audio_source is not None}
     engines = [name for name, is_wanted in wanted.items() if is_wanted]
     approve_servers(context)

@@ -14,6 +14,7 @@ from edgevox.agents.tool_loop import Agreement
 from edgevox.cli.context import Context, stdin_lines
 from edgevox.core.turn import background_task
 from edgevox.dialogue import Pipeline
+from edgevox.tools.policy import USER_SAID_NO
 from edgevox.tools.yes_no import Answer, decide_yes_no
 
 Prompt: TypeAlias = Callable[[str], None]
@@ -44,7 +45,7 @@ class Keyboard:
         if answer == "unclear":
             self._prompt("yes or no?")
         else:
-            why = f"the user typed {answer}"
+            why = USER_SAID_NO if answer == "no" else "the user said yes"
             question.answer(Agreement(granted=answer == "yes", channel="keyboard", why=why))
         return True
 
