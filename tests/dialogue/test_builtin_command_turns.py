@@ -11,7 +11,7 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.core.events import (
     AudioReady,
-    InstantWordHeard,
+    BuiltinCommandRun,
     ModelStarted,
     PlaybackStarted,
     ReplyDelta,
@@ -53,7 +53,7 @@ class Talk:
 
 
 def words_of(stage: Stage) -> list[str]:
-    return [event.word for event in stage.events if isinstance(event, InstantWordHeard)]
+    return [event.word for event in stage.events if isinstance(event, BuiltinCommandRun)]
 
 
 # --- between turns

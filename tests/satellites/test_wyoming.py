@@ -28,7 +28,7 @@ from edgevox.server.engine_queues import EngineQueues
 from tests.audio.sounds import Samples, espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.wyoming_device import wyoming_device
-from tests.server.websocket.harness import BOUND_S, Lobby, lobby, until
+from tests.server.websocket.harness import BOUND_S, VoiceServer, until, voice_server
 
 ENVIRONMENT = Path(__file__).resolve().parents[2] / ".frameworks" / "wyoming-satellite"
 PACKAGES = ("wyoming-satellite==1.0.0", "wyoming==1.4.1", "pyring-buffer==1.0.0")
@@ -106,7 +106,7 @@ async def satellite(
 
 
 @asynccontextmanager
-async def connector(server: Lobby, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
+async def connector(server: VoiceServer, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
     """The server's connections to the satellites of the file, which are looked for every `retry_s`."""
 
     async def sleep(_seconds: float) -> None:
@@ -133,7 +133,7 @@ async def test_wyoming_satellite_is_a_room_and_comes_back_after_a_reboot(
     light_on = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
     lines = [light_on, "Done.", "Again."]
     async with (
-        lobby(folders, lines, heard=["turn on the lights", "and again"]) as server,
+        voice_server(folders, lines, heard=["turn on the lights", "and again"]) as server,
         connector(server, folders) as file,
         await asyncio.start_server(wake.serve, "127.0.0.1", 0) as wake_server,
     ):
@@ -168,7 +168,7 @@ async def test_the_server_hears_the_wake_word_of_a_satellite_that_has_none(
     port = free_port()
     spoken = np.concatenate((silent(1.5, 16_000), espeak("okay nabu", tmp_path), voiced(0.8, 16_000)))
     async with (
-        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
         connector(server, folders) as file,
         satellite(program, tmp_path, port, None, spoken),
     ):
@@ -187,7 +187,7 @@ async def test_a_satellite_that_stops_reading_in_a_reply_is_given_up_and_connect
     monkeypatch.setattr("edgevox.satellites.device._AHEAD_S", 1_000.0)
     async with (
         wyoming_device() as (address, device),
-        lobby(folders, has_tools=False) as server,
+        voice_server(folders, has_tools=False) as server,
         connector(server, folders) as file,
     ):
         file.add("shelf", DeviceEntry(uri=f"tcp://{address}", room="Bedroom"))

@@ -91,7 +91,7 @@ async def settle() -> None:
 # --- turns
 
 
-async def test_whoever_asks_much_waits_behind_whoever_asks_little() -> None:
+async def test_heavy_clients_wait_behind_light_ones() -> None:
     turns, order = RoundRobinLock(), list[str]()
 
     async def work(who: str) -> None:

@@ -20,7 +20,7 @@ from edgevox.core.files import Folders
 from edgevox.core.turn import cancel_tasks
 from edgevox.tools import Tool
 from tests.server.harness import ACTOR, OWNER, READER, Lamp, acting, model, served
-from tests.server.websocket.harness import lobby
+from tests.server.websocket.harness import voice_server
 
 BOUND_S = 20
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_time"}}
@@ -210,7 +210,7 @@ async def test_it_is_not_there_unless_it_is_wanted() -> None:
 
 async def test_the_home_its_rooms_and_a_prompt_are_offered(folders: Folders) -> None:
     async with (
-        lobby(folders, mcp=True) as behind,
+        voice_server(folders, mcp=True) as behind,
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {OWNER}"}, timeout=BOUND_S) as http,
         Client(streamable_http_client(f"{behind.url}/mcp", http_client=http)) as client,
     ):
