@@ -22,11 +22,12 @@ from edgevox.audio.files import write_wav
 from edgevox.core.files import Folders
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.testing import NullSinks
+from edgevox.testing.serve import free_port
 from tests.audio.sounds import espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.esphome_recording import HEARD, LINES, Recorder, converse
 from tests.satellites.test_esphome import RECORDING
-from tests.satellites.test_wyoming import connector, free_port
+from tests.satellites.test_wyoming import connector
 from tests.server.websocket.harness import until, voice_server
 
 pytestmark = [pytest.mark.long, pytest.mark.audio_device]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import stat
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from edgevox.engines.wyoming import read_event, write_event
 from edgevox.satellites.connector import SatelliteConnector
 from edgevox.satellites.store import DeviceEntry, DeviceFile
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.testing.serve import free_port
 from tests.audio.sounds import Samples, espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.wyoming_device import wyoming_device
@@ -117,12 +117,6 @@ async def connector(server: VoiceServer, folders: Folders, *, retry_s: float = 0
     running = SatelliteConnector(file, server.assistant, queues, WakeSettings(), sleep=sleep)
     async with background_task(running.run()):
         yield file
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 @pytest.mark.long

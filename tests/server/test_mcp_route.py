@@ -195,7 +195,7 @@ async def test_a_session_of_the_older_protocol_belongs_to_its_token() -> None:
         ({"Authorization": f"Bearer {OWNER}", "Host": "evil.example"}, 403),
     ],
 )
-async def test_nobody_else_is_answered(headers: dict[str, str], status: int) -> None:
+async def test_requests_without_a_valid_token_are_refused(headers: dict[str, str], status: int) -> None:
     lamp = Lamp()
     async with served(acting(model([]), lamp), mcp=True) as url, httpx2.AsyncClient() as http:
         response = await http.post(f"{url}/mcp", json=CALL, headers=headers)

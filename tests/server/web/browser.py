@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import urllib.request
 import wave
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from edgevox.testing.serve import edgevox_serve
+from edgevox.testing.serve import edgevox_serve, free_port
 from tests.cli.command import home_environment
 from tests.server.web.firefox import MarionetteConnection, running_firefox
 
@@ -300,9 +299,3 @@ def _program(name: str) -> str:
     if path is None:
         pytest.fail(f"{name} is missing: script/setup --dev installs it")
     return path
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -19,9 +19,10 @@ from edgevox.home.alarms.watches import Condition
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.entities import Action, Entities
 from edgevox.server.web.static_files import page_files
+from edgevox.testing.serve import free_port
 from edgevox.tools.policy import USER_SAID_NO
 from tests.dialogue.sounds import voiced
-from tests.server.web.browser import DESKTOP, PHONE, STRUCTURE, VIEWS, BrowserPage, Chromium, axe, free_port
+from tests.server.web.browser import DESKTOP, PHONE, STRUCTURE, VIEWS, BrowserPage, Chromium, axe
 from tests.server.web.page_server import OneVoice, page_server
 from tests.server.web.test_walks import SPOKEN, hear, recorded, show, tap
 from tests.server.websocket.harness import OWNER, VoiceServer
