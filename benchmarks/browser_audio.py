@@ -38,7 +38,7 @@ from edgevox.eval.synthetic_speech import AssistantVoice
 from edgevox.models import open_store
 from edgevox.testing import NullSinks
 from edgevox.tts.piper import PiperEngine
-from tests.server.web.browser import TOKEN, Household, visiting
+from tests.server.web.browser import TOKEN, ServedAssistant, open_browser
 
 BAR_S = 0.15
 _ANSWERED_WITHIN_S = 30.0
@@ -128,14 +128,14 @@ def measure(folder: Path, texts: Sequence[str]) -> dict[str, object]:
     warm_up, *asked = zip((WARM_UP, *texts), asyncio.run(_spoken(folder, (WARM_UP, *texts))), strict=True)
     with NullSinks() as room, ExitStack() as stack:
         room.add_devices("browser")
-        household = Household(folder / "household", ("run", "--plain"), room.environment | _SETTINGS)
+        household = ServedAssistant(folder / "household", ("run", "--plain"), room.environment | _SETTINGS)
         stack.callback(household.end)
         household.start()
         here = stack.enter_context(_place("in the room", room, "micsink", "spk"))
         here.ask(*warm_up)
         alone_s = [here.ask(*each) for each in asked]
         devices = room.environment | {"PULSE_SINK": "browser_spk", "PULSE_SOURCE": "browser_mic"}
-        visitor = stack.enter_context(visiting(None, folder / "profile", devices))
+        visitor = stack.enter_context(open_browser(None, folder / "profile", devices))
         visitor.open(f"{household.url}/#token={TOKEN}")
         visitor.until_connected()
         visitor.one("#microphone").click()

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.first_audio import show
 from benchmarks.hardware import describe
 from edgevox.core.files import Folders
-from tests.server.web.browser import DESKTOP, PHONE, VIEWS, Chromium, visiting
+from tests.server.web.browser import DESKTOP, PHONE, VIEWS, Chromium, open_browser
 from tests.server.web.page_server import page_server
 from tests.server.websocket.harness import OWNER
 
@@ -50,7 +50,7 @@ def weight(visitor: Chromium, url: str) -> dict[str, object]:
 
 def measure(folder: Path, visits: int) -> dict[str, object]:
     folders = Folders(*(folder / name for name in ("config", "state", "models")))
-    with page_server(folders, {}) as behind, visiting(None, folder / "profile") as visitor:
+    with page_server(folders, {}) as behind, open_browser(None, folder / "profile") as visitor:
         url = f"{behind.url}/"
         visitor.open(f"{url}#token={OWNER}")
         visitor.until_connected()

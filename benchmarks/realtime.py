@@ -53,7 +53,7 @@ from edgevox.server.http.listener import http_listener
 from edgevox.server.http.tokens import Tokens
 from edgevox.tools.policy import Caller
 from tests.dialogue.sounds import voiced
-from tests.server.websocket.harness import OWNER, lobby
+from tests.server.websocket.harness import OWNER, voice_server
 
 BAR_S = 0.02
 RATE_HZ = 24_000
@@ -197,7 +197,7 @@ async def simulate(folder: Path, args: argparse.Namespace) -> dict[str, object]:
     lines = ["It is noon here, and the sun is out."] * (2 * rounds)
     sound = Audio(voiced(0.8), SAMPLE_RATE_HZ)
     async with (
-        lobby(folders, lines, heard=["what time is it"], has_tools=False) as behind,
+        voice_server(folders, lines, heard=["what time is it"], has_tools=False) as behind,
         clients_of(behind.url, behind.records) as clients,
     ):
         return {"engines": "simulated", **await compare(*clients, [("what time is it", sound)] * rounds)}

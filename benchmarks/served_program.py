@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from edgevox.core.files import user_folders
-from tests.home.backends.home_assistant.server import eventually, free_port
+from edgevox.testing.serve import free_port
+from tests.home.backends.home_assistant.server import eventually
 
 STARTS_WITHIN_S = 180.0
 ANSWERS_WITHIN_S = 600.0

@@ -99,7 +99,7 @@ class Room:
         match event:
             case events.TranscriptReady():
                 turn.text = event.text
-            case events.InstantWordHeard():
+            case events.BuiltinCommandRun():
                 turn.calls.append(event.word)
                 turn.changed += ["voice"] if event.word in _CHANGES_VOICE else []
             case events.ToolFinished():

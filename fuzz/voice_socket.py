@@ -29,7 +29,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest
 from edgevox.server.websocket.session import ClientSession
 from edgevox.testing import ScriptedModel
-from tests.server.websocket.harness import LIGHT_ON, OWNER, UNLOCK, Lobby, connected, lobby
+from tests.server.websocket.harness import LIGHT_ON, OWNER, UNLOCK, VoiceServer, connected, voice_server
 
 AT_ONCE = 8
 _SETTLED_WITHIN_S = 30.0
@@ -201,7 +201,7 @@ def _end(writer: asyncio.StreamWriter, rng: random.Random) -> None:
 # --- what must be so afterwards
 
 
-async def attack(behind: Lobby, rng: random.Random, go_on: Callable[[int], bool]) -> int:
+async def attack(behind: VoiceServer, rng: random.Random, go_on: Callable[[int], bool]) -> int:
     """Connections, several at once, while `go_on` says so of their number. Raises Finding."""
     before = _left()
     count = 0
@@ -230,7 +230,7 @@ def _left() -> tuple[int, int, int]:
     return sessions, len(asyncio.all_tasks()), len(list(Path("/proc/self/fd").iterdir()))
 
 
-async def _settled(behind: Lobby, before: tuple[int, int, int]) -> None:
+async def _settled(behind: VoiceServer, before: tuple[int, int, int]) -> None:
     """Nothing is left of anybody. Raises Finding."""
     until_s = time.monotonic() + _SETTLED_WITHIN_S
     while True:
@@ -272,7 +272,7 @@ async def run(seconds: float, seed: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         folders = Folders(place / "config", place / "state", place / "models")
-        async with lobby(folders, model=AnyModel(rng), voice_clients=16) as behind:
+        async with voice_server(folders, model=AnyModel(rng), voice_clients=16) as behind:
             return await attack(behind, rng, lambda _count: time.monotonic() < stop_s)
 
 

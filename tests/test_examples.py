@@ -19,7 +19,7 @@ from edgevox.core.types import Audio
 from tests.cli.command import environment, home_environment
 from tests.dialogue.sounds import silent, voiced
 from tests.server.harness import model, served, talking, written
-from tests.server.websocket.harness import GUEST, LIGHT_ON, lobby
+from tests.server.websocket.harness import GUEST, LIGHT_ON, voice_server
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -69,7 +69,7 @@ async def test_the_remote_model_writes_the_call_and_the_tool_runs_here(tmp_path:
 async def test_the_satellite_speaks_and_records_the_answer(folders: Folders, tmp_path: Path) -> None:
     question, answer = tmp_path / "question.wav", tmp_path / "answer.wav"
     write_wav(question, [Audio(np.concatenate((silent(0.3), voiced(0.8), silent(0.2))), 16_000)])
-    async with lobby(folders, [LIGHT_ON]) as house:
+    async with voice_server(folders, [LIGHT_ON]) as house:
         url = f"{house.url.replace('http', 'ws', 1)}/v1/voice"
         env = dict(os.environ) | {"EDGEVOX_TOKEN": GUEST}
         shown = await run(EXAMPLES / "satellite" / "satellite.py", url, question, answer, env=env)

@@ -182,7 +182,7 @@ class AnswerHeard(TurnEvent):
     answer: Literal["yes", "no", "unclear"]
 
 
-class InstantWordHeard(TurnEvent):
+class BuiltinCommandRun(TurnEvent):
     """A built-in command that needs no model: it acts on the current turn, or is a turn of its own."""
 
     word: str

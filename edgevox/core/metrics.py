@@ -140,7 +140,7 @@ def record_of(history: list[TurnEvent]) -> TurnMetrics:
         generated_tokens=sum(event.generated_tokens for event in models),
         dropped_samples=sum(event.dropped_samples for event in history if isinstance(event, events.SpeechEnded)),
         transcribed_early_ms=_transcribed_early_ms(history),
-        instant_word=next((event.word for event in history if isinstance(event, events.InstantWordHeard)), ""),
+        instant_word=next((event.word for event in history if isinstance(event, events.BuiltinCommandRun)), ""),
         stages=tuple(_spans(history, started.at_s)),
         calls=tuple(event.summary for event in history if isinstance(event, events.ToolFinished) and event.summary),
         speaker=next((event.speaker for event in history if isinstance(event, events.TranscriptReady)), ""),

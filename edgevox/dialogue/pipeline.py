@@ -183,7 +183,7 @@ class Pipeline:
             return False
         if word in ("repeat", "help") and speech is None:
             return False
-        self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        self._publish(events.BuiltinCommandRun(turn_id=turn.id, word=word, text=text))
         reply = self._words.act(word)
         if word in ("stop", "cancel"):
             turn.cancel.set()
@@ -213,7 +213,7 @@ class Pipeline:
         if command is None:
             return False
         if self._turn is not None:
-            self._publish(events.InstantWordHeard(turn_id=self._turn.id, word=command.word, text=text))
+            self._publish(events.BuiltinCommandRun(turn_id=self._turn.id, word=command.word, text=text))
         if (reply := command.reply(language)) and (speech := self._replies.speech_to_come):
             speech.interject(reply, language)
         return True
@@ -386,13 +386,13 @@ class Pipeline:
             language = self.phrases_language(spoken)
             if command := self.alarm_state.take_command(text, language):
                 reply = command.reply(language)
-                return await self._reply_instantly(command.word, reply, text, turn, language=language)
+                return await self._reply_to_command(command.word, reply, text, turn, language=language)
             self.alarm_state.is_ignored = True
         word = parse_builtin_command(text) if self._words else None
         if self._words and word:
             said_in = self._languages.reply_to(command_language(text, spoken))
             reply, language = self._words.act(word, said_in), self._words.language_of(word, said_in)
-            return await self._reply_instantly(word, reply, text, turn, language=language, is_dropped=not reply)
+            return await self._reply_to_command(word, reply, text, turn, language=language, is_dropped=not reply)
         speculative, self._speculative_reply = self._speculative_reply, None
         result = await speculative.result() if speculative else None
         if result is None:
@@ -418,11 +418,11 @@ class Pipeline:
             speculative, self._speculative_reply = self._speculative_reply, None
             await speculative.close()
 
-    async def _reply_instantly(
+    async def _reply_to_command(
         self, word: str, reply: str, text: str, turn: Turn, *, language: str = ENGLISH, is_dropped: bool = False
     ) -> AgentResult:
         """Reply to a command without a model call; nothing is stored in the conversation."""
-        self._publish(events.InstantWordHeard(turn_id=turn.id, word=word, text=text))
+        self._publish(events.BuiltinCommandRun(turn_id=turn.id, word=word, text=text))
         if is_dropped:
             self._publish(events.TurnEnded(turn_id=turn.id, outcome="dropped", error=_NOTHING_TO_STOP))
         else:

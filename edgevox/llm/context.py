@@ -103,7 +103,7 @@ class Aborted(Exception):
     """The cancel flag was set during evaluation."""
 
 
-class NoRoom(Exception):
+class KvCacheFull(Exception):
     """The KV cache is full."""
 
 
@@ -196,7 +196,7 @@ class LlamaContext:
     def evaluate(self, tokens: Sequence[int], sequence: int, at: int) -> None:
         """Evaluate at most BATCH_TOKENS tokens as one batch; the logits of the last one are kept.
 
-        On failure the sequence is restored, if it can be cut. Raises Aborted, NoRoom, and ModelError if llama.cpp
+        On failure the sequence is restored, if it can be cut. Raises Aborted, KvCacheFull, and ModelError if llama.cpp
         fails.
         """
         self._yield_busy_cores()
@@ -209,7 +209,7 @@ class LlamaContext:
             return
         self.cut(sequence, at)
         if code == _NO_ROOM:
-            raise NoRoom
+            raise KvCacheFull
         if code == _ABORTED:
             raise Aborted
         raise ModelError(f"llama.cpp stopped with code {code}", hint="try again with less text")

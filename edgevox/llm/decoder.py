@@ -9,7 +9,7 @@ from dataclasses import replace
 from edgevox.core.errors import ContextOverflow, GrammarRejected
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import API_CLIENT, Busy, ChatDelta, ChatDone, ChatReply, ChatRequest, FinishReason, NamedTool
-from edgevox.llm.context import BATCH_TOKENS, Aborted, LlamaContext, NoRoom
+from edgevox.llm.context import BATCH_TOKENS, Aborted, KvCacheFull, LlamaContext
 from edgevox.llm.generation import Generation, ReplyConstraint
 from edgevox.llm.grammars import DEFAULT_FORMAT, CallGrammar, GrammarCache
 from edgevox.llm.prefix_cache import PrefixCache, SnapshotStore
@@ -108,7 +108,7 @@ class Decoder:
                     self._cache.cut(sequence, resumed + batches * BATCH_TOKENS)
         except Aborted:
             finish = "cancelled"
-        except NoRoom:
+        except KvCacheFull:
             finish = "length"
         warnings = constraint.grammar.warnings if constraint is not None else ()
         yield ChatDone(finish, len(prompt.tokens), known, generated, dropped_turns, warnings, stopped_at)
@@ -132,7 +132,7 @@ class Decoder:
                 yield Busy()
             self._cache.extend(sequence, prompt.tokens[len(sequence.tokens) :])
             finish = "stop"
-        except (Aborted, NoRoom):
+        except (Aborted, KvCacheFull):
             pass
         yield ChatDone(finish, size, known, 0)
         self._cache.save()

@@ -115,7 +115,7 @@ class Generation:
         return len(self._texts)
 
     def pieces(self) -> Iterator[str]:
-        """Yield the reply in pieces. Raises Aborted, NoRoom and ModelError."""
+        """Yield the reply in pieces. Raises Aborted, KvCacheFull and ModelError."""
         self._context.share_cores(is_shared=False)
         while self.generated < self._limit_tokens:
             if self._cancel.is_set():

@@ -23,7 +23,7 @@ import llama_cpp
 import numpy as np
 
 from edgevox.core.files import private_folder, write_atomic
-from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
+from edgevox.llm.context import BATCH_TOKENS, KvCacheFull, LlamaContext
 
 _DIGEST_BYTES = 32
 _SUFFIX = ".prefix"
@@ -134,7 +134,7 @@ class PrefixCache:
     def read(self, sequence: CachedSequence, prompt: Sequence[int], prefix_tokens: int) -> Iterator[None]:
         """Evaluate all batches of the prompt but the last, and store the fixed prefix on the way.
 
-        A long prompt takes minutes, so each step yields to show progress. Raises Aborted, NoRoom and ModelError.
+        A long prompt takes minutes, so each step yields to show progress. Raises Aborted, KvCacheFull and ModelError.
         """
         if len(sequence.tokens) < prefix_tokens < len(prompt):
             yield from self._steps(sequence, prompt[:prefix_tokens], 0)
@@ -143,14 +143,14 @@ class PrefixCache:
         yield from self._steps(sequence, prompt, BATCH_TOKENS)
 
     def extend(self, sequence: CachedSequence, tokens: Sequence[int]) -> None:
-        """Append tokens to the sequence and evaluate them in whole batches. Raises Aborted, NoRoom, ModelError."""
+        """Append tokens to the sequence and evaluate them in whole batches. Raises Aborted, KvCacheFull, ModelError."""
         for start in range(0, len(tokens), BATCH_TOKENS):
             batch = tokens[start : start + BATCH_TOKENS]
             while True:
                 try:
                     self._context.evaluate(batch, sequence.seq_id, len(sequence.tokens))
                     break
-                except NoRoom:
+                except KvCacheFull:
                     self._evict(keep=sequence)
             sequence.tokens += batch
 
@@ -228,12 +228,12 @@ class PrefixCache:
         return kept
 
     def _evict(self, keep: CachedSequence) -> None:
-        """Empty the least recently used sequence. Raises NoRoom if there is none."""
+        """Empty the least recently used sequence. Raises KvCacheFull if there is none."""
         others = [
             sequence for sequence in (*self._clients, *self._prefixes) if sequence is not keep and sequence.tokens
         ]
         if not others:
-            raise NoRoom
+            raise KvCacheFull
         self._empty(min(others, key=lambda other: other.used))
 
     def _empty(self, sequence: CachedSequence) -> None:

@@ -151,12 +151,12 @@ class ModelQueue(EngineQueue):
         self._running: _Running | None = None
         self.pauses = 0
 
-    def model_for(self, who: str, *, is_first: bool = False) -> ChatModel:
+    def model_for(self, client_name: str, *, is_first: bool = False) -> ChatModel:
         """Return the model for requests of one client. One that `is_first` does not wait for the slice of another."""
-        return _QueuedModel(self, who, is_first)
+        return _QueuedModel(self, client_name, is_first)
 
     async def stream(
-        self, who: str, request: ChatRequest, cancel: CancelFlag, *, is_first: bool = False
+        self, client_name: str, request: ChatRequest, cancel: CancelFlag, *, is_first: bool = False
     ) -> AsyncGenerator[ChatReply, None]:
         """Generate in round-robin order; the generation is interrupted and resumed as needed."""
         written = request.reply_prefix
@@ -164,7 +164,7 @@ class ModelQueue(EngineQueue):
         if goes_on:
             self._interrupt()
         while not cancel.is_set():
-            async with self.turn(who, goes_on=goes_on):
+            async with self.turn(client_name, goes_on=goes_on):
                 if cancel.is_set():
                     return
                 running = self._running = _Running(CancelFlag())
@@ -221,11 +221,11 @@ class _Running:
 @dataclass(frozen=True, slots=True)
 class _QueuedModel:
     queue: ModelQueue
-    who: str
+    client_name: str
     is_first: bool = False
 
     def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
-        return self.queue.stream(self.who, request, cancel, is_first=self.is_first)
+        return self.queue.stream(self.client_name, request, cancel, is_first=self.is_first)
 
 
 class EngineQueues:
@@ -267,13 +267,15 @@ def _quietest(samples: np.typing.NDArray[np.float32], rate_hz: int) -> int:
     return int(np.argmin(np.square(blocks).sum(axis=1))) * block + block // 2
 
 
-async def transcribe_in_turns(audio: Audio, transcriber: Transcriber, queue: EngineQueue, who: str) -> list[Transcript]:
+async def transcribe_in_turns(
+    audio: Audio, transcriber: Transcriber, queue: EngineQueue, client_name: str
+) -> list[Transcript]:
     """Transcribe audio piece by piece, releasing the queue in between. Raises EngineFailed."""
     cancel = CancelFlag()
     try:
         transcripts = []
         for piece in split_at_pauses(audio):
-            async with queue.turn(who):
+            async with queue.turn(client_name):
                 transcripts.append(await transcriber.transcribe(piece, cancel))
         return transcripts
     finally:
@@ -285,7 +287,7 @@ def joined_text(transcripts: list[Transcript]) -> str:
 
 
 async def synthesize(
-    assistant: Assistant, queue: EngineQueue, sentences: Iterable[str], who: str, speed: float = 1.0
+    assistant: Assistant, queue: EngineQueue, sentences: Iterable[str], client_name: str, speed: float = 1.0
 ) -> AsyncGenerator[Audio, None]:
     """Synthesize sentence by sentence, releasing the queue in between. Raises EngineFailed and ModelError."""
     assert assistant.voice is not None
@@ -294,7 +296,7 @@ async def synthesize(
         with queue.place():
             for sentence in sentences:
                 sounds = voice.speak(sentence, cancel, assistant.voice_language)
-                async with queue.turn(who), aclosing(sounds):
+                async with queue.turn(client_name), aclosing(sounds):
                     async for sound in sounds:
                         yield sound
     finally:

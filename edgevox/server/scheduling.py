@@ -92,13 +92,13 @@ class RoundRobinLock:
         return sum(map(len, self._waiting.values()))
 
     @asynccontextmanager
-    async def turn(self, who: str, *, goes_on: bool = False) -> AsyncIterator[None]:
+    async def turn(self, client_name: str, *, goes_on: bool = False) -> AsyncIterator[None]:
         """Hold the lock during the block; a client that `goes_on` resumes and comes first."""
         if self._is_taken or self._is_held or self._waiting:
-            await self._wait(who, is_next=goes_on)
+            await self._wait(client_name, is_next=goes_on)
         while self._is_held:  # set after the lock was granted
             self._is_taken = False
-            await self._wait(who, is_next=True)
+            await self._wait(client_name, is_next=True)
         self._is_taken = True
         try:
             yield
@@ -114,14 +114,14 @@ class RoundRobinLock:
         self._is_held = False
         self._next()
 
-    async def _wait(self, who: str, *, is_next: bool) -> None:
+    async def _wait(self, client_name: str, *, is_next: bool) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if is_next:
-            own = self._waiting.pop(who, deque())
+            own = self._waiting.pop(client_name, deque())
             own.appendleft(place)
-            self._waiting = {who: own, **self._waiting}
+            self._waiting = {client_name: own, **self._waiting}
         else:
-            self._waiting.setdefault(who, deque()).append(place)
+            self._waiting.setdefault(client_name, deque()).append(place)
         try:
             await place
         except asyncio.CancelledError:
@@ -129,19 +129,19 @@ class RoundRobinLock:
                 self._is_taken = False
                 self._next()  # granted, but cancelled
             else:
-                self._waiting[who].remove(place)
-                if not self._waiting[who]:
-                    del self._waiting[who]
+                self._waiting[client_name].remove(place)
+                if not self._waiting[client_name]:
+                    del self._waiting[client_name]
             raise
 
     def _next(self) -> None:
         if self._is_taken or self._is_held or not self._waiting:
             return
-        who = next(iter(self._waiting))
-        places = self._waiting.pop(who)
+        client_name = next(iter(self._waiting))
+        places = self._waiting.pop(client_name)
         place = places.popleft()
         if places:
-            self._waiting[who] = places  # behind the others
+            self._waiting[client_name] = places  # behind the others
         self._is_taken = True
         place.set_result(None)
 

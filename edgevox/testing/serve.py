@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -68,3 +69,10 @@ def edgevox_serve(
             reader.join(END_WITHIN_S)
             if process.stderr is not None:
                 process.stderr.close()
+
+
+def free_port() -> int:
+    """Return a port of this machine on which nothing listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -15,16 +15,16 @@ NOTATIONS = {
 }
 
 
-def foreseen(written: str, size: int = 1) -> list[str]:
-    foresight = ReplyPreview()
+def previewed(written: str, size: int = 1) -> list[str]:
+    preview = ReplyPreview()
     pieces = [written[at : at + size] for at in range(0, len(written), size)]
-    return [told for piece in pieces if (told := foresight.feed(piece))]
+    return [told for piece in pieces if (told := preview.feed(piece))]
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 @pytest.mark.parametrize("written", NOTATIONS.values(), ids=NOTATIONS)
 def test_the_preview_grows_with_the_reply(written: str, size: int) -> None:
-    told = foreseen(written, size)
+    told = previewed(written, size)
     assert told[-1] == MESSAGE
     assert all(MESSAGE.startswith(words) for words in told)
 
@@ -41,14 +41,14 @@ def test_the_preview_grows_with_the_reply(written: str, size: int) -> None:
     ],
 )
 def test_other_calls_have_no_preview(written: str) -> None:
-    assert foreseen(written) == []
+    assert previewed(written) == []
 
 
 def test_the_preview_ends_at_an_escaped_character() -> None:
-    assert foreseen(r'[respond(message="Say \"hello\" to them.")]')[-1] == "Say "
+    assert previewed(r'[respond(message="Say \"hello\" to them.")]')[-1] == "Say "
 
 
 def test_nothing_is_previewed_after_the_end() -> None:
-    foresight = ReplyPreview()
-    assert foresight.feed('[respond(message="Yes.")') == "Yes."
-    assert foresight.feed(']respond(message="No.")') == ""
+    preview = ReplyPreview()
+    assert preview.feed('[respond(message="Yes.")') == "Yes."
+    assert preview.feed(']respond(message="No.")') == ""

@@ -1,4 +1,4 @@
-"""A room in which somebody talks to a resident whose engines are real processes."""
+"""A room with an `AssistantService` whose engines are real processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from edgevox.core.types import SAMPLE_RATE_HZ, Audio, Engine
 from edgevox.engines import EngineLimits, SupervisedEngine
 from edgevox.models import ModelStore, load_manifest
 from tests.app.child_engines import RuleModel, RuleRecogniser, RuleVoice, seconds_of
-from tests.app.harness import QuietRoom, ScriptedTrade
+from tests.app.harness import QuietRoom, ScriptedSessionFactory
 
 E = TypeVar("E", bound=Event)
 
@@ -67,7 +67,7 @@ class TalkingRoom(QuietRoom):
                 yield Audio(np.zeros(BLOCK_SAMPLES, dtype=np.float32), SAMPLE_RATE_HZ)
 
 
-class ProcessTrade(ScriptedTrade):
+class ProcessSessionFactory(ScriptedSessionFactory):
     """Makes sessions whose engines follow rules, each in a supervised process of its own."""
 
     def __init__(self, folders: Folders, *, work_s: float = 0.02, speed: float = 4.0) -> None:

@@ -1,4 +1,4 @@
-"""A resident whose engines and devices follow a script."""
+"""An `AssistantService` with scripted engines and devices."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Whisper:
         yield Transcript("nobody speaks in this room", "en", 1.0)
 
 
-class ScriptedTrade:
+class ScriptedSessionFactory:
     """Makes sessions: `lines` is what the model says, `refusal` what keeps the next daemon from starting."""
 
     def __init__(self, folders: Folders, lines: Sequence[str | EdgevoxError] = ()) -> None:
@@ -111,8 +111,10 @@ class ScriptedTrade:
 
 
 @asynccontextmanager
-async def living(factory: ScriptedTrade, *, within_s: float = BOUND_S) -> AsyncIterator[AssistantService]:
-    """A resident with its socket, from when it listens."""
+async def running_service(
+    factory: ScriptedSessionFactory, *, within_s: float = BOUND_S
+) -> AsyncIterator[AssistantService]:
+    """A running service with its control socket, once it listens."""
     is_ready = asyncio.Event()
     settings = factory.settings()
     service = AssistantService(factory, settings, on_ready=is_ready.set)

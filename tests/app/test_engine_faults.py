@@ -15,8 +15,8 @@ from edgevox.core.events import EngineChanged, EngineName, Event, TurnEnded
 from edgevox.core.files import Folders
 from edgevox.core.types import SAMPLE_RATE_HZ
 from edgevox.models import ModelStore
-from tests.app.conversation import ProcessTrade, happenings
-from tests.app.harness import living
+from tests.app.conversation import ProcessSessionFactory, happenings
+from tests.app.harness import running_service
 from tests.app.test_faults import WITHIN_S, struck
 from tests.cli.command import TALKING_PRESET
 from tests.dialogue.sounds import silent
@@ -32,7 +32,7 @@ def _models(smollm2_path: object, piper_voice_path: object, whisper_base_dir: ob
     """The models are there."""
 
 
-class RealTrade(ProcessTrade):
+class RealSessionFactory(ProcessSessionFactory):
     """The same room with the real engines."""
 
     def __init__(self, folders: Folders, store: ModelStore) -> None:
@@ -49,9 +49,9 @@ class RealTrade(ProcessTrade):
 
 @pytest.mark.long
 async def test_each_engine_is_back_in_time_and_the_talk_goes_on(folders: Folders, store: ModelStore) -> None:
-    factory = RealTrade(folders, store)
+    factory = RealSessionFactory(folders, store)
     took: dict[str, float] = {}
-    async with living(factory, within_s=BOUND_S) as service:
+    async with running_service(factory, within_s=BOUND_S) as service:
         assert service.session is not None
         spoken = await service.session.runtime.voice().sound_of(QUESTION)
         resampler = Resampler(spoken.rate_hz, SAMPLE_RATE_HZ)

@@ -24,8 +24,8 @@ from edgevox.core.events import (
 )
 from edgevox.core.files import Folders
 from edgevox.core.types import JsonObject
-from tests.app.conversation import Happenings, ProcessTrade, happenings, strike
-from tests.app.harness import living
+from tests.app.conversation import Happenings, ProcessSessionFactory, happenings, strike
+from tests.app.harness import running_service
 from tests.dialogue.sounds import silent, voiced
 
 WITHIN_S = 15.0
@@ -38,8 +38,8 @@ MOMENTS: dict[EngineName, type[TurnEvent]] = {"stt": EndpointReached, "llm": Syn
 
 
 @pytest.fixture
-def factory(folders: Folders) -> ProcessTrade:
-    return ProcessTrade(folders, work_s=0.3)
+def factory(folders: Folders) -> ProcessSessionFactory:
+    return ProcessSessionFactory(folders, work_s=0.3)
 
 
 def records(folders: Folders) -> list[JsonObject]:
@@ -47,7 +47,7 @@ def records(folders: Folders) -> list[JsonObject]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-async def ask(factory: ProcessTrade, seen: Happenings) -> TurnEnded:
+async def ask(factory: ProcessSessionFactory, seen: Happenings) -> TurnEnded:
     factory.room.say(QUESTION)
     return await seen.next(TurnEnded)
 
@@ -75,9 +75,11 @@ async def struck(service: AssistantService, seen: Happenings, name: EngineName, 
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
-async def test_an_engine_that_fails_costs_seconds_and_an_apology(factory: ProcessTrade, how: signal.Signals) -> None:
+async def test_an_engine_that_fails_costs_seconds_and_an_apology(
+    factory: ProcessSessionFactory, how: signal.Signals
+) -> None:
     outcomes: list[str] = []
-    async with living(factory, within_s=BOUND_S) as service:
+    async with running_service(factory, within_s=BOUND_S) as service:
         with happenings(service) as seen:
             for name in MOMENTS:
                 assert (await ask(factory, seen)).outcome == "answered"
@@ -104,8 +106,10 @@ async def test_an_engine_that_fails_costs_seconds_and_an_apology(factory: Proces
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hung"])
-async def test_engines_that_fail_while_nobody_speaks_cost_nothing(factory: ProcessTrade, how: signal.Signals) -> None:
-    async with living(factory, within_s=BOUND_S) as service:
+async def test_engines_that_fail_while_nobody_speaks_cost_nothing(
+    factory: ProcessSessionFactory, how: signal.Signals
+) -> None:
+    async with running_service(factory, within_s=BOUND_S) as service:
         with happenings(service) as seen:
             names: tuple[EngineName, ...] = ("llm", "stt", "tts")
             for name in names:

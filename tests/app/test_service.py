@@ -27,20 +27,20 @@ from edgevox.core.events import (
 )
 from edgevox.core.files import Folders
 from edgevox.core.types import JsonObject, Message
-from tests.app.harness import ScriptedTrade, living
+from tests.app.harness import ScriptedSessionFactory, running_service
 
 
 @pytest.fixture
-def factory(folders: Folders) -> ScriptedTrade:
-    return ScriptedTrade(folders, ["Paris is the capital.", "Rome."])
+def factory(folders: Folders) -> ScriptedSessionFactory:
+    return ScriptedSessionFactory(folders, ["Paris is the capital.", "Rome."])
 
 
-async def done(factory: ScriptedTrade, wanted: Request) -> JsonObject:
+async def done(factory: ScriptedSessionFactory, wanted: Request) -> JsonObject:
     async with request(factory.folders.runtime, wanted) as asking:
         return await asking.done()
 
 
-async def until(factory: ScriptedTrade, is_so: Callable[[JsonObject], bool]) -> JsonObject:
+async def until(factory: ScriptedSessionFactory, is_so: Callable[[JsonObject], bool]) -> JsonObject:
     """The status as soon as it is so."""
     async with asyncio.timeout(10):
         while not is_so(status := await done(factory, SimpleRequest(do="status"))):  # noqa: ASYNC110  (it has to be asked)
@@ -48,8 +48,8 @@ async def until(factory: ScriptedTrade, is_so: Callable[[JsonObject], bool]) -> 
     return status
 
 
-async def test_status_says_how_everything_is(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_status_says_how_everything_is(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         assert service.session is not None
         publish = service.session.runtime.bus.publish
         publish(EngineChanged(engine="llm", state="ready"))
@@ -61,8 +61,8 @@ async def test_status_says_how_everything_is(factory: ScriptedTrade) -> None:
         assert (status["last_turn"], status["trouble"]) == (None, None)
 
 
-async def test_a_restarted_engine_is_counted(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_a_restarted_engine_is_counted(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         assert service.session is not None
         states: tuple[EngineState, ...] = ("restarting", "starting", "ready")
         for state in states:
@@ -71,8 +71,8 @@ async def test_a_restarted_engine_is_counted(factory: ScriptedTrade) -> None:
     assert (status["engines"]["tts"]["state"], status["engines"]["tts"]["restarts"]) == ("ready", 1)
 
 
-async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory: ScriptedTrade) -> None:
-    async with living(factory):
+async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory):
         async with request(factory.folders.runtime, Ask(text="What is the capital of France?")) as asking:
             notes = [note async for note in asking.notes()]
         status = await done(factory, SimpleRequest(do="status"))
@@ -82,15 +82,15 @@ async def test_ask_is_answered_word_by_word_by_the_model_that_is_loaded(factory:
 
 
 async def test_an_ask_that_fails_fails_as_it_would_at_home(folders: Folders) -> None:
-    factory = ScriptedTrade(folders, [EngineFailed("llm died", hint="it is being restarted"), "Rome."])
-    async with living(factory):
+    factory = ScriptedSessionFactory(folders, [EngineFailed("llm died", hint="it is being restarted"), "Rome."])
+    async with running_service(factory):
         with pytest.raises(EngineFailed, match="llm died"):
             await done(factory, Ask(text="Capital of France?"))
         assert (await done(factory, Ask(text="And of Italy?")))["reply"] == "Rome."
 
 
-async def test_an_ask_with_other_settings_is_refused(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_an_ask_with_other_settings_is_refused(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         temperature = service.settings.llm.temperature
         with pytest.raises(OtherSettings, match=r"another llm\.temperature"):
             await done(factory, Ask(text="Hello", overrides={"llm.temperature": temperature + 1}))
@@ -98,21 +98,24 @@ async def test_an_ask_with_other_settings_is_refused(factory: ScriptedTrade) -> 
     assert answer["reply"]
 
 
-async def test_say_speaks_on_its_loudspeaker(factory: ScriptedTrade) -> None:
-    async with living(factory):
+async def test_say_speaks_on_its_loudspeaker(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory):
         await done(factory, Say(text="Dinner is ready. Come down."))
     assert sum(sound.duration_s for sound in factory.room.played) > 0.1
 
 
-async def test_say_sends_the_sound_where_it_is_wanted(factory: ScriptedTrade) -> None:
-    async with living(factory), request(factory.folders.runtime, Say(text="Dinner is ready.", where="here")) as asking:
+async def test_say_sends_the_sound_where_it_is_wanted(factory: ScriptedSessionFactory) -> None:
+    async with (
+        running_service(factory),
+        request(factory.folders.runtime, Say(text="Dinner is ready.", where="here")) as asking,
+    ):
         sounds = [audio_from_note(note) async for note in asking.notes() if note["kind"] == "sound"]
     assert sum(sound.duration_s for sound in sounds) == pytest.approx(0.16, abs=0.05)
     assert not factory.room.played
 
 
-async def test_mute_lasts_until_unmute(factory: ScriptedTrade) -> None:
-    async with living(factory):
+async def test_mute_lasts_until_unmute(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory):
         await done(factory, SimpleRequest(do="mute"))
         assert factory.room.is_muted
         assert (await done(factory, SimpleRequest(do="status")))["attention"] == "muted"
@@ -120,8 +123,8 @@ async def test_mute_lasts_until_unmute(factory: ScriptedTrade) -> None:
         assert not factory.room.is_muted
 
 
-async def test_talk_listens_once_although_it_is_muted(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_talk_listens_once_although_it_is_muted(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         await done(factory, SimpleRequest(do="mute"))
         assert service.session is not None
         publish = service.session.runtime.bus.publish
@@ -140,14 +143,16 @@ async def test_talk_listens_once_although_it_is_muted(factory: ScriptedTrade) ->
         assert factory.room.is_muted
 
 
-async def test_talk_to_which_nobody_says_anything_ends(factory: ScriptedTrade, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_talk_to_which_nobody_says_anything_ends(
+    factory: ScriptedSessionFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("edgevox.app.control.handlers._SPEAKS_WITHIN_S", 0.05)
-    async with living(factory):
+    async with running_service(factory):
         assert (await done(factory, SimpleRequest(do="talk")))["outcome"] == "dropped"
 
 
-async def test_stop_says_whether_there_was_anything_to_stop(factory: ScriptedTrade) -> None:
-    async with living(factory):
+async def test_stop_says_whether_there_was_anything_to_stop(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory):
         assert (await done(factory, SimpleRequest(do="stop")))["stopped"] is False
 
 
@@ -159,15 +164,15 @@ def write(folders: Folders, text: str) -> None:
     folders.config_file.write_text(text, encoding="utf-8")
 
 
-async def test_reload_without_a_change_changes_nothing(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_reload_without_a_change_changes_nothing(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         session = service.session
         assert (await done(factory, SimpleRequest(do="reload")))["changed"] == []
         assert service.session is session
 
 
-async def test_reload_lives_by_the_new_settings_and_stays_muted(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_reload_lives_by_the_new_settings_and_stays_muted(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         await done(factory, SimpleRequest(do="mute"))
         await done(factory, Ask(text="Hello?"))
         write(factory.folders, "[tts]\nspeed = 1.5\n")
@@ -179,8 +184,8 @@ async def test_reload_lives_by_the_new_settings_and_stays_muted(factory: Scripte
         assert (await done(factory, Ask(text="Still there?")))["reply"]
 
 
-async def test_settings_that_are_wrong_are_refused_and_the_old_ones_hold(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_settings_that_are_wrong_are_refused_and_the_old_ones_hold(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         session = service.session
         write(factory.folders, "[tts]\nspeed = 99\n")
         with pytest.raises(ConfigError, match=r"tts\.speed"):
@@ -188,8 +193,8 @@ async def test_settings_that_are_wrong_are_refused_and_the_old_ones_hold(factory
         assert service.session is session
 
 
-async def test_settings_with_which_it_does_not_start_are_given_up(factory: ScriptedTrade) -> None:
-    async with living(factory) as service:
+async def test_settings_with_which_it_does_not_start_are_given_up(factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
         write(factory.folders, "[tts]\nspeed = 1.5\n")
         factory.refusal = EngineFailed("llm does not load", hint="it is too large")
         with pytest.raises(EngineFailed, match="does not load"):
@@ -216,7 +221,7 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.fixture
-def elsewhere(factory: ScriptedTrade, tmp_path: Path) -> ScriptedTrade:
+def elsewhere(factory: ScriptedSessionFactory, tmp_path: Path) -> ScriptedSessionFactory:
     """The same with a runtime folder that is not inside the state folder."""
     folders = factory.folders
     factory.folders = Folders(folders.config, folders.state, folders.models, tmp_path / "run")
@@ -231,20 +236,20 @@ def kept(state: Path) -> list[str]:
         return [turn.id for turn in file.turns()]
 
 
-async def assert_answers_and_complains(factory: ScriptedTrade) -> None:
+async def assert_answers_and_complains(factory: ScriptedSessionFactory) -> None:
     assert (await done(factory, Ask(text="Capital of France?")))["reply"] == "Paris is the capital."
     trouble = (await done(factory, SimpleRequest(do="status")))["trouble"]
     assert "EDGEVOX_STATE_DIR" in trouble["hint"]
 
 
-async def test_without_a_state_folder_it_answers_and_says_what_is_wrong(elsewhere: ScriptedTrade) -> None:
+async def test_without_a_state_folder_it_answers_and_says_what_is_wrong(elsewhere: ScriptedSessionFactory) -> None:
     elsewhere.folders.state.write_text("a file where the folder should be")
-    async with living(elsewhere):
+    async with running_service(elsewhere):
         await assert_answers_and_complains(elsewhere)
 
 
-async def test_a_state_folder_that_is_deleted_is_made_again(elsewhere: ScriptedTrade) -> None:
-    async with living(elsewhere):
+async def test_a_state_folder_that_is_deleted_is_made_again(elsewhere: ScriptedSessionFactory) -> None:
+    async with running_service(elsewhere):
         shutil.rmtree(elsewhere.folders.state)
         assert (await done(elsewhere, Ask(text="Capital of France?")))["reply"]
         assert (await done(elsewhere, SimpleRequest(do="status")))["trouble"] is None
@@ -252,10 +257,10 @@ async def test_a_state_folder_that_is_deleted_is_made_again(elsewhere: ScriptedT
 
 
 async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
-    elsewhere: ScriptedTrade, caplog: pytest.LogCaptureFixture
+    elsewhere: ScriptedSessionFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     state = elsewhere.folders.state
-    async with living(elsewhere) as service:
+    async with running_service(elsewhere) as service:
         assert service.session is not None
         conversation = service.session.runtime.conversation()
         turns = [(Message("user", f"question {n}"), Message("assistant", "answer")) for n in range(2)]
@@ -273,14 +278,14 @@ async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
     assert kept(state) == ["1"]
 
 
-async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(elsewhere: ScriptedTrade) -> None:
-    async with living(elsewhere):
+async def test_on_a_full_disk_it_answers_and_says_what_is_wrong(elsewhere: ScriptedSessionFactory) -> None:
+    async with running_service(elsewhere):
         with full_disk():
             await assert_answers_and_complains(elsewhere)
 
 
-async def test_when_there_is_room_again_every_turn_is_recorded(elsewhere: ScriptedTrade) -> None:
-    async with living(elsewhere) as service:
+async def test_when_there_is_room_again_every_turn_is_recorded(elsewhere: ScriptedSessionFactory) -> None:
+    async with running_service(elsewhere) as service:
         with full_disk():
             await assert_answers_and_complains(elsewhere)
             assert service.session is not None

@@ -117,7 +117,7 @@ def test_a_person_over_the_reply_is_not_its_echo() -> None:
     assert not one.is_own_echo()
 
 
-def test_before_it_knows_the_room_nobody_else_is_heard() -> None:
+def test_the_echo_canceller_reports_when_it_has_converged() -> None:
     _, levels = through(canceller(), REPLY, echo_of(REPLY, 0.02))
     first = next(level for level in levels if level is not None)
     assert not first.is_converged

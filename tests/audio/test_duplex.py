@@ -50,7 +50,7 @@ def test_on_cancels_whatever_the_device_is_called() -> None:
     assert isinstance(choose_duplex("on", device("Echo-Cancel Source"), device("x")), EchoCanceller)
 
 
-def test_off_asks_nobody() -> None:
+def test_echo_cancellation_off_is_half_duplex_without_asking_the_sound_server() -> None:
     def asked() -> str:
         pytest.fail("the sound server was asked")
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevox.audio.io.streams import Ring
+from edgevox.audio.io.streams import RingBuffer
 
 STEPS = st.lists(st.tuples(st.sampled_from(["write", "read"]), st.integers(0, 40)), max_size=60)
 
@@ -18,7 +18,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["write", "read"]), st.integers(0, 40
 def test_what_is_read_is_what_was_written_and_every_loss_is_counted(
     capacity: int, steps: list[tuple[str, int]]
 ) -> None:
-    ring, queue = Ring(capacity), deque[float]()
+    ring, queue = RingBuffer(capacity), deque[float]()
     dropped = written = 0
     for action, count in steps:
         if action == "write":
@@ -39,7 +39,7 @@ def test_what_is_read_is_what_was_written_and_every_loss_is_counted(
 
 def test_two_threads_pass_everything_on_in_order() -> None:
     count = 20_000
-    ring, received = Ring(1024), np.zeros(count, dtype=np.float32)
+    ring, received = RingBuffer(1024), np.zeros(count, dtype=np.float32)
 
     def write() -> None:
         sent = 0
@@ -58,7 +58,7 @@ def test_two_threads_pass_everything_on_in_order() -> None:
 
 
 def test_it_reads_into_one_channel_of_many() -> None:
-    ring, frames = Ring(8), np.ones((4, 2), dtype=np.float32)
+    ring, frames = RingBuffer(8), np.ones((4, 2), dtype=np.float32)
     ring.write(np.array([1, 2, 3], dtype=np.float32))
     ring.read_into(frames[:, 0])
     assert frames[:, 0].tolist() == [1, 2, 3, 0]

@@ -1,4 +1,4 @@
-"""What becomes of utterances when whoever listens falls asleep, is called or is muted meanwhile."""
+"""Utterances across wake, sleep and mute changes."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_what_was_said_since_the_word_is_handed_over_in_order() -> None:
     assert list(fed[-1]) == blocks[-5:]
 
 
-def test_whoever_speaks_when_the_time_is_over_is_heard_to_the_end() -> None:
+def test_an_utterance_that_outlasts_the_follow_up_window_is_kept() -> None:
     wake_state = WakeState("word", FakeSpotter(at=(1,)))
     pass_by(wake_state, COMMAND_WITHIN_S - 1)
     pass_by(wake_state, 10, is_in_speech=True)

@@ -12,15 +12,15 @@ import pytest
 
 from edgevox.audio.files import read_audio
 from edgevox.core.files import Folders
-from tests.app.harness import ScriptedTrade, living
+from tests.app.harness import ScriptedSessionFactory, running_service
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 
 NOT_RUNNING = 7
 
 
 @pytest.fixture
-def factory(folders: Folders) -> ScriptedTrade:
-    return ScriptedTrade(folders, ["Paris is the capital.", "Rome."])
+def factory(folders: Folders) -> ScriptedSessionFactory:
+    return ScriptedSessionFactory(folders, ["Paris is the capital.", "Rome."])
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ async def command(*words: str | Path, env: Mapping[str, str]) -> subprocess.Comp
     return await asyncio.to_thread(edgevox, *words, env=env)
 
 
-async def test_ask_uses_the_model_that_is_loaded(factory: ScriptedTrade, env: Mapping[str, str]) -> None:
-    async with living(factory, within_s=BOUND_S):
+async def test_ask_uses_the_model_that_is_loaded(factory: ScriptedSessionFactory, env: Mapping[str, str]) -> None:
+    async with running_service(factory, within_s=BOUND_S):
         plain = await command("ask", "What is the capital of France?", env=env)
         machine = await command("ask", "--json", "And of Italy?", env=env)
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "Paris is the capital.\n", "")
@@ -48,9 +48,9 @@ async def test_ask_uses_the_model_that_is_loaded(factory: ScriptedTrade, env: Ma
 
 
 async def test_ask_with_settings_of_its_own_loads_a_model_of_its_own(
-    factory: ScriptedTrade, env: Mapping[str, str]
+    factory: ScriptedSessionFactory, env: Mapping[str, str]
 ) -> None:
-    async with living(factory, within_s=BOUND_S):
+    async with running_service(factory, within_s=BOUND_S):
         result = await command("ask", "--max-tokens", "7", "Hello", env=env)
     assert result.returncode == 3  # it has none, and there is no network
     assert factory.model is not None
@@ -58,10 +58,10 @@ async def test_ask_with_settings_of_its_own_loads_a_model_of_its_own(
 
 
 async def test_say_uses_the_voice_that_is_loaded(
-    factory: ScriptedTrade, env: Mapping[str, str], tmp_path: Path
+    factory: ScriptedSessionFactory, env: Mapping[str, str], tmp_path: Path
 ) -> None:
     wav = tmp_path / "dinner.wav"
-    async with living(factory, within_s=BOUND_S):
+    async with running_service(factory, within_s=BOUND_S):
         written = await command("say", "Dinner is ready.", "-o", wav, env=env)
         assert written.returncode == 0
         assert not factory.room.played
@@ -71,8 +71,8 @@ async def test_say_uses_the_voice_that_is_loaded(
     assert read_audio(wav).duration_s == pytest.approx(0.16, abs=0.05)
 
 
-async def test_status_is_for_people_and_for_programs(factory: ScriptedTrade, env: Mapping[str, str]) -> None:
-    async with living(factory, within_s=BOUND_S):
+async def test_status_is_for_people_and_for_programs(factory: ScriptedSessionFactory, env: Mapping[str, str]) -> None:
+    async with running_service(factory, within_s=BOUND_S):
         await command("mute", env=env)
         plain = await command("status", env=env)
         machine = json.loads((await command("status", "--json", env=env)).stdout)
@@ -82,8 +82,8 @@ async def test_status_is_for_people_and_for_programs(factory: ScriptedTrade, env
     assert not factory.room.is_muted
 
 
-async def test_stop_and_reload_say_what_they_did(factory: ScriptedTrade, env: Mapping[str, str]) -> None:
-    async with living(factory, within_s=BOUND_S):
+async def test_stop_and_reload_say_what_they_did(factory: ScriptedSessionFactory, env: Mapping[str, str]) -> None:
+    async with running_service(factory, within_s=BOUND_S):
         assert "nothing to stop" in (await command("stop", env=env)).stderr
         assert "no settings changed" in (await command("reload", env=env)).stderr
         factory.folders.config.mkdir()

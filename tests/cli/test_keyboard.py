@@ -16,7 +16,7 @@ import pytest
 from edgevox.agents import LLMAgent
 from edgevox.agents.tool_loop import Agreement
 from edgevox.cli.ui.keyboard import Keyboard, keyboard
-from edgevox.core.events import Event, InstantWordHeard, ModelStarted
+from edgevox.core.events import BuiltinCommandRun, Event, ModelStarted
 from edgevox.core.turn import Turn
 from edgevox.core.types import ToolCall
 from edgevox.dialogue import AlarmState, BuiltinCommands, ConfirmationDialog, Pipeline
@@ -118,7 +118,7 @@ async def test_stop_ends_the_turn_that_is_under_way_and_other_lines_wait() -> No
         assert desk.keyboard.handle("stop")
         result = await answering
     assert result.finish_reason == "cancelled"
-    assert [event.word for event in desk.events if isinstance(event, InstantWordHeard)] == ["stop"]
+    assert [event.word for event in desk.events if isinstance(event, BuiltinCommandRun)] == ["stop"]
 
 
 async def test_enter_alone_is_a_key_and_no_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ async def test_a_browser_gets_the_token_but_its_command_line_does_not(home: Path
     assert told["arrived_at"] == f"http://127.0.0.1:{port}/#token={TOKEN}"
 
 
-async def test_nobody_serves(home: Path) -> None:
+async def test_no_server_is_running(home: Path) -> None:
     result = await opened(home, "--port", "9", "--print")
     assert (result.returncode, result.stdout) == (NOT_RUNNING, "")
     assert "edgevox serve" in result.stderr

@@ -18,7 +18,7 @@ from edgevox.app.control.protocol import Ask, SimpleRequest
 from edgevox.app.service import AssistantService
 from edgevox.core.events import EngineChanged, SoundChanged, ToolFinished, ToolStarted
 from edgevox.core.files import Folders
-from tests.app.harness import ScriptedTrade, living
+from tests.app.harness import ScriptedSessionFactory, running_service
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
 from tests.cli.terminal import on_a_terminal
 
@@ -27,8 +27,8 @@ INTERRUPTED = 130
 
 
 @pytest.fixture
-def factory(folders: Folders) -> ScriptedTrade:
-    return ScriptedTrade(folders, ["Paris is the capital.", "Rome."])
+def factory(folders: Folders) -> ScriptedSessionFactory:
+    return ScriptedSessionFactory(folders, ["Paris is the capital.", "Rome."])
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     return environment(tmp_path, TERM="xterm-256color", LINES="40", COLUMNS="100", **NO_NETWORK)
 
 
-async def ask(factory: ScriptedTrade) -> None:
+async def ask(factory: ScriptedSessionFactory) -> None:
     async with request(factory.folders.runtime, Ask(text="What is the capital of France?")) as asking:
         await asking.done()
 
@@ -46,8 +46,10 @@ def last_screen(shown: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
 
 
-async def test_a_person_sees_what_goes_on_and_leaves_with_q(factory: ScriptedTrade, env: dict[str, str]) -> None:
-    async with living(factory, within_s=BOUND_S) as service:
+async def test_a_person_sees_what_goes_on_and_leaves_with_q(
+    factory: ScriptedSessionFactory, env: dict[str, str]
+) -> None:
+    async with running_service(factory, within_s=BOUND_S) as service:
         assert service.session is not None
         publish = service.session.runtime.bus.publish
         with on_a_terminal(env, "top") as terminal:
@@ -69,10 +71,10 @@ async def test_a_person_sees_what_goes_on_and_leaves_with_q(factory: ScriptedTra
 
 
 async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
-    factory: ScriptedTrade, env: dict[str, str]
+    factory: ScriptedSessionFactory, env: dict[str, str]
 ) -> None:
     with ExitStack() as shown:
-        async with living(factory, within_s=BOUND_S):
+        async with running_service(factory, within_s=BOUND_S):
             terminal = shown.enter_context(on_a_terminal(env, "top"))
             await asyncio.to_thread(terminal.until, "listening")
             factory.folders.config.mkdir()
@@ -86,8 +88,10 @@ async def test_it_goes_on_over_a_reload_and_ends_with_the_assistant(
     assert "the assistant stopped" in terminal.shown
 
 
-async def test_without_a_terminal_each_happening_is_a_line(factory: ScriptedTrade, env: Mapping[str, str]) -> None:
-    async with living(factory, within_s=BOUND_S) as service:
+async def test_without_a_terminal_each_happening_is_a_line(
+    factory: ScriptedSessionFactory, env: Mapping[str, str]
+) -> None:
+    async with running_service(factory, within_s=BOUND_S) as service:
         before = _listeners(service)
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "edgevox", "top",

@@ -18,10 +18,10 @@ from edgevox.config import Settings
 from edgevox.core.events import (
     AnswerHeard,
     AttentionChanged,
+    BuiltinCommandRun,
     ConfirmationDecided,
     ConfirmationRequired,
     Event,
-    InstantWordHeard,
     PlaybackFinished,
     PlaybackStarted,
     RingEnded,
@@ -64,7 +64,7 @@ def test_a_question_and_its_answer_are_shown() -> None:
 
 
 def test_a_stop_is_shown_once_whether_it_is_a_turn_or_ends_one() -> None:
-    stop = InstantWordHeard(turn_id="t", word="stop", text="Stop.")
+    stop = BuiltinCommandRun(turn_id="t", word="stop", text="Stop.")
     ended = TurnEnded(turn_id="t", outcome="cancelled")
     story = TranscriptReady(turn_id="t", text="tell me a story", language="en")
     assert Screen().shows(story, stop, ended) == (["you › tell me a story", "you › Stop."], ["(stopped)"])
@@ -152,7 +152,7 @@ def test_what_a_timer_does_is_not_shown_as_said_by_somebody() -> None:
 def test_a_word_that_stops_a_ring_has_no_answer_to_show() -> None:
     lines, _ = Screen().shows(
         TranscriptReady(turn_id="t", text="Stop.", language="en"),
-        InstantWordHeard(turn_id="t", word="stop", text="Stop."),
+        BuiltinCommandRun(turn_id="t", word="stop", text="Stop."),
         TurnEnded(turn_id="t", outcome="answered", reply=""),
     )
     assert lines == ["you › Stop."]

@@ -16,7 +16,7 @@ from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import silent, voiced
 from tests.server.harness import written
-from tests.server.websocket.harness import LIGHT_ON, OWNER, lobby
+from tests.server.websocket.harness import LIGHT_ON, OWNER, voice_server
 
 BOUND_S = 30.0
 RATE_HZ = 24_000
@@ -47,7 +47,7 @@ async def spoken(generation: llm.GenerationCreatedEvent) -> tuple[str, int]:
 
 
 async def test_a_message_is_answered_aloud(folders: Folders) -> None:
-    async with lobby(folders, ["Hello to you."], has_tools=False) as behind, session_of(behind.url) as session:
+    async with voice_server(folders, ["Hello to you."], has_tools=False) as behind, session_of(behind.url) as session:
         context = llm.ChatContext.empty()
         context.add_message(role="user", content="hello")
         await session.update_chat_ctx(context)
@@ -58,7 +58,7 @@ async def test_a_message_is_answered_aloud(folders: Folders) -> None:
 
 
 async def test_a_spoken_command_changes_the_home(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, session_of(behind.url) as session:
+    async with voice_server(folders, [LIGHT_ON]) as behind, session_of(behind.url) as session:
         created: asyncio.Future[llm.GenerationCreatedEvent] = asyncio.get_running_loop().create_future()
         session.on("generation_created", created.set_result)
         samples = np.concatenate((voiced(0.8, RATE_HZ), silent(2.0, RATE_HZ)))
@@ -77,7 +77,7 @@ async def test_its_function_is_called_and_the_answer_uses_the_result(folders: Fo
         return f"sunny in {city}"
 
     lines = [written("get_weather", '{"city": "Rome"}'), "It is sunny."]
-    async with lobby(folders, lines, has_tools=False) as behind, session_of(behind.url) as session:
+    async with voice_server(folders, lines, has_tools=False) as behind, session_of(behind.url) as session:
         await session.update_tools([get_weather])
         context = llm.ChatContext.empty()
         context.add_message(role="user", content="What is the weather in Rome?")

@@ -34,7 +34,7 @@ from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import silent, voiced
 from tests.server.harness import written
-from tests.server.websocket.harness import LIGHT_ON, OWNER, lobby
+from tests.server.websocket.harness import LIGHT_ON, OWNER, voice_server
 
 BOUND_S = 30.0
 RATE_HZ = 24_000
@@ -97,7 +97,7 @@ async def talking_pipeline(
 
 async def test_a_message_is_answered_aloud(folders: Folders) -> None:
     async with (
-        lobby(folders, ["Hello to you."], has_tools=False) as behind,
+        voice_server(folders, ["Hello to you."], has_tools=False) as behind,
         talking_pipeline(behind.url, LLMContext([ASKED])) as (task, heard),
     ):
         await task.queue_frame(LLMRunFrame())
@@ -108,7 +108,10 @@ async def test_a_message_is_answered_aloud(folders: Folders) -> None:
 
 
 async def test_a_spoken_command_changes_the_home(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, talking_pipeline(behind.url, LLMContext([])) as (task, heard):
+    async with (
+        voice_server(folders, [LIGHT_ON]) as behind,
+        talking_pipeline(behind.url, LLMContext([])) as (task, heard),
+    ):
         samples = np.concatenate((voiced(0.8, RATE_HZ), silent(2.0, RATE_HZ)))
         for start in range(0, len(samples), RATE_HZ // 10):
             pcm = to_pcm16(samples[start : start + RATE_HZ // 10])
@@ -129,7 +132,7 @@ async def test_its_function_is_called_and_the_answer_uses_the_result(folders: Fo
     weather = FunctionSchema("get_weather", "The weather in a city.", properties=city, required=["city"])
     lines = [written("get_weather", '{"city": "Rome"}'), "It is sunny."]
     async with (
-        lobby(folders, lines, has_tools=False) as behind,
+        voice_server(folders, lines, has_tools=False) as behind,
         talking_pipeline(behind.url, LLMContext([ASKED], tools=ToolsSchema([weather])), get_weather=get_weather) as (
             task,
             heard,

@@ -13,7 +13,7 @@ import pytest
 from edgevox.agents import LLMAgent
 from edgevox.audio.tones import RATE_HZ, timer_chime
 from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
-from edgevox.core.events import Event, InstantWordHeard, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
+from edgevox.core.events import BuiltinCommandRun, Event, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.hooks import Answer, Hook, Run
 from edgevox.core.languages import replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
@@ -302,7 +302,7 @@ async def test_stop_needs_no_model_and_says_nothing() -> None:
     assert home.sounds == ["alarm", "voice"]
     assert len(home.synthesizer.spoken) == spoken
     assert home.model.requests == []
-    assert [event.word for event in home.events if isinstance(event, InstantWordHeard)] == ["stop"]
+    assert [event.word for event in home.events if isinstance(event, BuiltinCommandRun)] == ["stop"]
     assert [event.outcome for event in home.events if isinstance(event, TurnEnded)] == ["answered"]
 
 

@@ -79,7 +79,7 @@ class Spluttering(Stage):
         self._due[due:] = [np.concatenate([quiet, cough(0.4), quiet]) for _ in self._due[due:]]
 
 
-async def test_whoever_speaks_over_the_reply_stops_it_and_is_answered() -> None:
+async def test_barge_in_stops_the_reply_and_is_answered() -> None:
     stage = Stage(cues=[after(PlaybackStarted)], aside_s=1.2, turns=2)
     talk = Talk(stage, ["tell me a story", "is the door locked"])
     await stage.play(talk.pipeline, BargeInDetector())
@@ -229,7 +229,7 @@ class MissedPerson(AecWarmupReplay):
         return MISSED
 
 
-async def test_whoever_was_missed_when_the_reply_began_stops_it_late() -> None:
+async def test_barge_in_missed_at_the_start_of_a_reply_stops_it_late() -> None:
     stage = Stage(turns=2)
     talk = Talk(stage, ["tell me a story", "is the door locked", "is the door locked"])
     missed = MissedPerson(Late)

@@ -1,4 +1,4 @@
-"""Who is taken for somebody that speaks over the assistant."""
+"""Which speech over a reply counts as barge-in."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ async def test_a_reply_that_was_heard_to_its_end_has_no_mark() -> None:
     assert scene.last_said.content == FIRST
 
 
-async def test_whoever_asks_for_it_again_hears_all_of_it() -> None:
+async def test_repeat_after_barge_in_speaks_the_whole_reply() -> None:
     scene = Scene([STORY], at_s=IN_SECOND_S)
     await scene.answer()
     scene.speaker.at_s = 100.0

@@ -11,7 +11,7 @@ from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.core.events import (
     AudioReady,
-    InstantWordHeard,
+    BuiltinCommandRun,
     ModelStarted,
     PlaybackStarted,
     ReplyDelta,
@@ -53,7 +53,7 @@ class Talk:
 
 
 def words_of(stage: Stage) -> list[str]:
-    return [event.word for event in stage.events if isinstance(event, InstantWordHeard)]
+    return [event.word for event in stage.events if isinstance(event, BuiltinCommandRun)]
 
 
 # --- between turns
@@ -190,7 +190,7 @@ async def test_a_long_speech_during_a_turn_is_not_transcribed_before_it_is_over(
     assert [record.heard for record in stage.records] == ["tell me a story", "and then tell me another one"]
 
 
-async def test_whoever_goes_on_talking_during_a_turn_is_not_answered_for_ever() -> None:
+async def test_turns_do_not_pile_up_for_a_speaker_who_never_stops() -> None:
     stage = Stage(cues=[after(ModelStarted) for _ in range(6)], turns=3)
     model = Ponderer()
     talk = Talk(stage, ["tell me a story", *["it is raining again"] * 9], model)

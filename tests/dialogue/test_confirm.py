@@ -1,4 +1,4 @@
-"""Who may say yes, how, and what is no."""
+"""Confirmation answers: who may grant them, through which channels, and what counts as no."""
 
 from __future__ import annotations
 

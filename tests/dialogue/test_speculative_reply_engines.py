@@ -124,7 +124,7 @@ def _blocks(*sounds: Samples) -> Iterator[Audio]:
         pytest.param("Good evening to you.", "What can you do for me?", id="a sound waits"),
     ],
 )
-async def test_whoever_goes_on_gets_one_answer_and_nothing_was_done_before(
+async def test_resumed_speech_gets_one_answer_and_no_early_action(
     runtime: AssistantRuntime, tmp_path: Path, first: str, second: str
 ) -> None:
     person = Thinker(runtime, espeak(first, tmp_path), espeak(second, tmp_path))

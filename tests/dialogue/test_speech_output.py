@@ -20,7 +20,7 @@ FIRST, SECOND, CHIME, WORDS = (Audio(np.full(160, n / 10, dtype=np.float32), 16_
 
 
 class Scene:
-    """A mouth whose sounds and clock the test holds in its hands."""
+    """Speech output with a loudspeaker and a clock that the test controls."""
 
     def __init__(self, speaker: Loudspeaker) -> None:
         self.now_s = 100.0

@@ -138,7 +138,7 @@ async def test_a_doubtful_answer_is_asked_for_again_aloud() -> None:
     assert house.synthesizer.spoken[2] == f"Please say yes or no. {QUESTION}"
 
 
-async def test_whoever_goes_on_speaking_after_a_yes_has_not_agreed() -> None:
+async def test_speech_after_a_yes_withdraws_the_yes() -> None:
     stage = Stage(cues=[after(PlaybackFinished), after(PlaybackFinished)])
     house = House(stage.note, ["unlock the front door", "Yes.", "No, wait!"])
     house.listener.may_go_on = stage.saying_last

@@ -24,10 +24,10 @@ from edgevox.audio.io.speaker import Speaker
 from edgevox.config import AudioSettings
 from edgevox.core.events import (
     AnswerHeard,
+    BuiltinCommandRun,
     Bus,
     ConfirmationDecided,
     Event,
-    InstantWordHeard,
     ModelStarted,
     TurnEnded,
     TurnStarted,
@@ -71,7 +71,7 @@ async def piper(piper_voice_path: Path) -> AsyncIterator[SupervisedEngine[Synthe
     await engine.close()
 
 
-class Evening:
+class SpokenConversation:
     """The demo home, an assistant that listens in it, and a person who speaks to it."""
 
     def __init__(
@@ -143,13 +143,13 @@ class Evening:
 
 
 @pytest.fixture
-def evening(
+def conversation(
     room: NullSinks,
     whisper: SupervisedEngine[TranscribeRequest, Transcript],
     piper: SupervisedEngine[SynthesisRequest, Audio],
     tmp_path: Path,
-) -> Evening:
-    return Evening(room, whisper, piper, tmp_path)
+) -> SpokenConversation:
+    return SpokenConversation(room, whisper, piper, tmp_path)
 
 
 def model_that_unlocks() -> ScriptedModel:
@@ -161,54 +161,54 @@ def words(text: str) -> str:
 
 
 async def test_a_spoken_yes_to_the_question_that_was_heard_unlocks_the_door(
-    evening: Evening, room: NullSinks, tmp_path: Path
+    conversation: SpokenConversation, room: NullSinks, tmp_path: Path
 ) -> None:
     heard = tmp_path / "heard.wav"
-    async with evening.listening(model_that_unlocks()):
+    async with conversation.listening(model_that_unlocks()):
         with room.record(heard):
-            await evening.say("Unlock the front door.")
-            await evening.confirmation.until_listening()
-        assert evening.front_door == "locked"
-        await evening.say("Yes, please.")
-        await evening.until(TurnEnded)
-    assert evening.front_door == "unlocked"
-    question = await evening.transcriber.transcribe(read_audio(heard), CancelFlag())
+            await conversation.say("Unlock the front door.")
+            await conversation.confirmation.until_listening()
+        assert conversation.front_door == "locked"
+        await conversation.say("Yes, please.")
+        await conversation.until(TurnEnded)
+    assert conversation.front_door == "unlocked"
+    question = await conversation.transcriber.transcribe(read_audio(heard), CancelFlag())
     # The recogniser often mishears this voice's "unlock".
     assert "the front door" in words(question.text)
-    assert len(evening.of(TurnStarted)) == 1, "it has answered itself"
-    assert len(evening.of(AnswerHeard)) == 1
+    assert len(conversation.of(TurnStarted)) == 1, "it has answered itself"
+    assert len(conversation.of(AnswerHeard)) == 1
 
 
-async def test_a_spoken_no_leaves_the_door_locked(evening: Evening) -> None:
-    async with evening.listening(model_that_unlocks()):
-        await evening.say("Unlock the front door.")
-        await evening.confirmation.until_listening()
-        await evening.say("No, don't.")
-        await evening.until(TurnEnded)
-    assert evening.front_door == "locked"
-    assert [e.answer for e in evening.events if isinstance(e, AnswerHeard)] == ["no"]
+async def test_a_spoken_no_leaves_the_door_locked(conversation: SpokenConversation) -> None:
+    async with conversation.listening(model_that_unlocks()):
+        await conversation.say("Unlock the front door.")
+        await conversation.confirmation.until_listening()
+        await conversation.say("No, don't.")
+        await conversation.until(TurnEnded)
+    assert conversation.front_door == "locked"
+    assert [e.answer for e in conversation.events if isinstance(e, AnswerHeard)] == ["no"]
 
 
-async def test_silence_leaves_the_door_locked(evening: Evening) -> None:
-    async with evening.listening(model_that_unlocks()):
-        await evening.say("Unlock the front door.")
-        await evening.until(TurnEnded)
-    assert evening.front_door == "locked"
-    assert [e.why for e in evening.events if isinstance(e, ConfirmationDecided)] == ["no answer came in time"]
-    assert evening.of(AnswerHeard) == []
+async def test_silence_leaves_the_door_locked(conversation: SpokenConversation) -> None:
+    async with conversation.listening(model_that_unlocks()):
+        await conversation.say("Unlock the front door.")
+        await conversation.until(TurnEnded)
+    assert conversation.front_door == "locked"
+    assert [e.why for e in conversation.events if isinstance(e, ConfirmationDecided)] == ["no answer came in time"]
+    assert conversation.of(AnswerHeard) == []
 
 
-async def test_a_spoken_stop_ends_a_turn_whose_model_works(evening: Evening) -> None:
-    async with evening.listening(Ponderer()):
-        await evening.say("Tell me a long story.")
-        await evening.until(ModelStarted)
+async def test_a_spoken_stop_ends_a_turn_whose_model_works(conversation: SpokenConversation) -> None:
+    async with conversation.listening(Ponderer()):
+        await conversation.say("Tell me a long story.")
+        await conversation.until(ModelStarted)
         for stop in STOPS:
-            await evening.say(stop)
+            await conversation.say(stop)
             try:
                 async with asyncio.timeout(STOPPED_WITHIN_S):
-                    await evening.until(TurnEnded)
+                    await conversation.until(TurnEnded)
                     break
             except TimeoutError:
                 continue
-    assert [e.word for e in evening.events if isinstance(e, InstantWordHeard)] == ["stop"]
-    assert [e.outcome for e in evening.events if isinstance(e, TurnEnded)] == ["cancelled"]
+    assert [e.word for e in conversation.events if isinstance(e, BuiltinCommandRun)] == ["stop"]
+    assert [e.outcome for e in conversation.events if isinstance(e, TurnEnded)] == ["cancelled"]

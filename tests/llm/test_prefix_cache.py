@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from edgevox.llm.context import BATCH_TOKENS, LlamaContext, NoRoom
+from edgevox.llm.context import BATCH_TOKENS, KvCacheFull, LlamaContext
 from edgevox.llm.prefix_cache import CLIENTS, PrefixCache, SnapshotStore
 
 SYSTEM = list(range(1000, 1100))
@@ -28,7 +28,7 @@ class FakeContext:
         assert at == len(held), "positions must follow each other"
         assert 0 < len(tokens) <= BATCH_TOKENS
         if sum(map(len, self.sequences.values())) + len(tokens) > self._cells:
-            raise NoRoom
+            raise KvCacheFull
         held += tokens
         self.evaluated += tokens
 
@@ -141,7 +141,7 @@ def test_other_conversations_are_evicted_when_the_cache_is_full() -> None:
 
 def test_a_conversation_that_fills_the_cache_alone_raises_no_room() -> None:
     context = FakeContext(cells=150)
-    with pytest.raises(NoRoom):
+    with pytest.raises(KvCacheFull):
         ask(cache_on(context), context, [*SYSTEM, *range(80)])
 
 

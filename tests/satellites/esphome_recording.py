@@ -23,7 +23,7 @@ from edgevox.core.types import JsonObject, to_pcm16
 from edgevox.satellites.store import DeviceEntry, DeviceFile
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.esphome_device import api_pb2, plain_packet, read_packets
-from tests.server.websocket.harness import BOUND_S, Lobby, until
+from tests.server.websocket.harness import BOUND_S, VoiceServer, until
 
 LINES = ['<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>', "Done.", "Again."]
 HEARD = ["turn on the lights", "and again"]
@@ -51,7 +51,7 @@ class Counterpart(Protocol):
     async def plug_in(self) -> None: ...
 
 
-async def converse(server: Lobby, file: DeviceFile, device: Counterpart) -> None:
+async def converse(server: VoiceServer, file: DeviceFile, device: Counterpart) -> None:
     """A command in a room, an announcement, a reboot, and a second command."""
     file.add(NAME, DeviceEntry(esphome=device.address, room="Bedroom"))
     await until(lambda: server.hub.find(NAME) is not None)

@@ -97,7 +97,7 @@ class Device:
         return self.told[-1][0]
 
     def command(self, *, after_call: bool = True) -> None:
-        """Call it, and speak; the recogniser of the lobby knows what is said."""
+        """Call it, and speak; the recogniser of the voice_server knows what is said."""
         parts = [voiced(0.8, SAMPLE_RATE_HZ), silent(1.5, SAMPLE_RATE_HZ)]
         self.sound.say(np.concatenate([call(), *parts] if after_call else parts))
 

@@ -22,12 +22,13 @@ from edgevox.audio.files import write_wav
 from edgevox.core.files import Folders
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 from edgevox.testing import NullSinks
+from edgevox.testing.serve import free_port
 from tests.audio.sounds import espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.esphome_recording import HEARD, LINES, Recorder, converse
 from tests.satellites.test_esphome import RECORDING
-from tests.satellites.test_wyoming import connector, free_port
-from tests.server.websocket.harness import lobby, until
+from tests.satellites.test_wyoming import connector
+from tests.server.websocket.harness import until, voice_server
 
 pytestmark = [pytest.mark.long, pytest.mark.audio_device]
 
@@ -147,7 +148,11 @@ async def test_linux_voice_assistant_is_a_room_and_comes_back_after_a_reboot(
     folders: Folders, tmp_path: Path, program: Path, room: NullSinks
 ) -> None:
     shelf = Shelf(program, tmp_path, room)
-    async with lobby(folders, LINES, heard=HEARD) as server, connector(server, folders) as file, shelf.recorded():
+    async with (
+        voice_server(folders, LINES, heard=HEARD) as server,
+        connector(server, folders) as file,
+        shelf.recorded(),
+    ):
         await converse(server, file, shelf)
         assert shelf.played.read_bytes().count(b"RIFF") == 3
         shelf.recorder.write(

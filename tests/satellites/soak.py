@@ -35,7 +35,7 @@ from tests.satellites.esphome_recording import SPEECH
 from tests.satellites.harness import Device, satellite
 from tests.satellites.test_wyoming import connector
 from tests.satellites.wyoming_device import WyomingDevice, wyoming_device
-from tests.server.websocket.harness import Lobby, RestingModel, lobby, until
+from tests.server.websocket.harness import RestingModel, VoiceServer, until, voice_server
 from tests.soak.processes import SETTLED_AFTER_S, ProcessSample, judge_lives, sample_family
 
 LOSS = 0.05
@@ -197,7 +197,7 @@ async def soak(folders: Folders, seconds: float, cut_every_s: float) -> SoakResu
     result = SoakResult(seconds)
     async with AsyncExitStack() as running:
         server = await running.enter_async_context(
-            lobby(folders, model=SlowModel(chance), has_tools=False, heard=["good morning"])
+            voice_server(folders, model=SlowModel(chance), has_tools=False, heard=["good morning"])
         )
         _count_turns(server, result)
         proxies = [LossyProxy(_port(server.url), chance)]
@@ -246,7 +246,7 @@ async def soak(folders: Folders, seconds: float, cut_every_s: float) -> SoakResu
 
 
 async def _connect_devices(
-    running: AsyncExitStack, server: Lobby, folders: Folders, proxies: list[LossyProxy], rooms: list[Room]
+    running: AsyncExitStack, server: VoiceServer, folders: Folders, proxies: list[LossyProxy], rooms: list[Room]
 ) -> tuple[Callable[[], EspHomeDevice], WyomingDevice]:
     """An ESPHome device and a Wyoming satellite, each behind a proxy of its own."""
     esphome_address, esphome = await running.enter_async_context(esphome_device(SPEAKER))
@@ -280,12 +280,12 @@ def _port(address: str) -> int:
     return int(address.rpartition(":")[2])
 
 
-def _are_idle(server: Lobby, devices: list[Device], rooms: int) -> bool:
+def _are_idle(server: VoiceServer, devices: list[Device], rooms: int) -> bool:
     is_idle = not any(device.doing in ("connecting", "busy") for device in devices)
     return is_idle and len(server.hub.links) == rooms
 
 
-def _count_turns(server: Lobby, result: SoakResult) -> None:
+def _count_turns(server: VoiceServer, result: SoakResult) -> None:
     build = server.lines.pipeline
 
     def counted(publish: Any, *given: Any, **more: Any) -> Any:
@@ -307,7 +307,7 @@ def _count_turns(server: Lobby, result: SoakResult) -> None:
     server.hub.wins = wins  # type: ignore[method-assign]
 
 
-def _count_records(server: Lobby, result: SoakResult, seen: set[str]) -> None:
+def _count_records(server: VoiceServer, result: SoakResult, seen: set[str]) -> None:
     result.recorded += len(server.records)
     for record in server.records:
         result.outcomes[record.outcome] = result.outcomes.get(record.outcome, 0) + 1
@@ -317,7 +317,7 @@ def _count_records(server: Lobby, result: SoakResult, seen: set[str]) -> None:
 
 
 async def _sample(
-    server: Lobby, forget: Callable[[], None], result: SoakResult, seen: set[str], samples: list[ProcessSample]
+    server: VoiceServer, forget: Callable[[], None], result: SoakResult, seen: set[str], samples: list[ProcessSample]
 ) -> None:
     """Take the memory of this process, without what only the test keeps."""
     began_s = time.monotonic()
@@ -331,7 +331,7 @@ async def _sample(
         print(f"{at_s:.0f} s: {samples[-1].rss_mb} MB, {result.recorded} turns", file=sys.stderr, flush=True)
 
 
-async def _speak(server: Lobby, rooms: list[Room], chance: random.Random, result: SoakResult) -> None:
+async def _speak(server: VoiceServer, rooms: list[Room], chance: random.Random, result: SoakResult) -> None:
     """Speak where the last command is over: the server takes no more sound than is spoken."""
     free_s = dict.fromkeys(rooms, 0.0)
     while True:
@@ -345,7 +345,7 @@ async def _speak(server: Lobby, rooms: list[Room], chance: random.Random, result
             result.commands += 1
 
 
-def _is_in_turn(server: Lobby, room: Room) -> bool:
+def _is_in_turn(server: VoiceServer, room: Room) -> bool:
     link = server.hub.find(room.name)
     return link is None or link.is_in_turn()
 

@@ -19,7 +19,7 @@ from tests.dialogue.sounds import silent
 from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, WITHOUT_API_AUDIO, esphome_device
 from tests.satellites.esphome_recording import HEARD, LINES, SPEECH, Replay, converse
 from tests.satellites.test_wyoming import connector
-from tests.server.websocket.harness import BOUND_S, lobby, until
+from tests.server.websocket.harness import BOUND_S, until, voice_server
 
 RECORDING = Path(__file__).with_name("linux_voice_assistant.jsonl")
 """Made by `make linux-voice-assistant`."""
@@ -30,7 +30,7 @@ LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n
 async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> None:
     async with (
         esphome_device(key=KEY) as (address, device),
-        lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
+        voice_server(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
         connector(server, folders) as file,
     ):
         file.add("voice", DeviceEntry(esphome=address, key=base64.b64encode(KEY).decode(), room="Bedroom"))
@@ -58,7 +58,7 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
 async def test_audio_by_udp_is_taken_from_the_device_alone(folders: Folders) -> None:
     async with (
         esphome_device(WITHOUT_API_AUDIO) as (address, device),
-        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
         connector(server, folders) as file,
     ):
         file.add("voice", DeviceEntry(esphome=address))
@@ -77,7 +77,11 @@ async def test_audio_by_udp_is_taken_from_the_device_alone(folders: Folders) -> 
 
 async def test_linux_voice_assistant_gets_the_answers_of_its_recording(folders: Folders) -> None:
     device = Replay(RECORDING)
-    async with device.listening(), lobby(folders, LINES, heard=HEARD) as server, connector(server, folders) as file:
+    async with (
+        device.listening(),
+        voice_server(folders, LINES, heard=HEARD) as server,
+        connector(server, folders) as file,
+    ):
         await converse(server, file, device)
         assert device.played.count(b"RIFF") == 3
 
@@ -85,7 +89,7 @@ async def test_linux_voice_assistant_gets_the_answers_of_its_recording(folders: 
 async def test_a_plain_speaker_gets_pcm_and_comes_back_when_it_was_unplugged_in_a_turn(folders: Folders) -> None:
     async with (
         esphome_device(SPEAKER) as (address, device),
-        lobby(folders, ["Yes.", "Yes."], has_tools=False) as server,
+        voice_server(folders, ["Yes.", "Yes."], has_tools=False) as server,
         connector(server, folders) as file,
     ):
         file.add("voice", DeviceEntry(esphome=address))

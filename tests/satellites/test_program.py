@@ -15,7 +15,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDone, ChatReply, ChatRequest
 from edgevox.satellites.connection import ServerAddress
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import BOUND_S, READER, TALKER, RestingModel, lobby, until
+from tests.server.websocket.harness import BOUND_S, READER, TALKER, RestingModel, until, voice_server
 
 LIGHTS_ON = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
 
@@ -24,7 +24,7 @@ async def test_only_a_command_after_the_wake_word_is_sent_and_it_means_the_room_
     folders: Folders,
 ) -> None:
     async with (
-        lobby(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
+        voice_server(folders, [LIGHTS_ON, "Done."], heard=["turn on the lights"]) as server,
         satellite(server.url, room="Bedroom") as device,
     ):
         await device.connected()
@@ -45,7 +45,7 @@ async def test_only_a_command_after_the_wake_word_is_sent_and_it_means_the_room_
 
 async def test_it_answers_itself_where_its_media_player_cannot(folders: Folders) -> None:
     async with (
-        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
         satellite(server.url, player="media_player.bedroom") as device,
     ):
         await device.connected()
@@ -59,14 +59,14 @@ async def test_it_comes_back_after_the_server_was_away_and_says_so(
 ) -> None:
     async with AsyncExitStack() as running:
         async with AsyncExitStack() as first:
-            server = await first.enter_async_context(lobby(folders, has_tools=False))
+            server = await first.enter_async_context(voice_server(folders, has_tools=False))
             device = await running.enter_async_context(satellite(server.url))
             await device.connected()
             assert device.sound.played_s == []
             monkeypatch.setattr("edgevox.server.websocket.session.AWAY_S", 0.0)
         await until(lambda: any("cannot be reached" in detail for _, detail in device.told))
         port = int(server.url.rpartition(":")[2])
-        await running.enter_async_context(lobby(folders, has_tools=False, port=port))
+        await running.enter_async_context(voice_server(folders, has_tools=False, port=port))
         await device.connected()
         await until(lambda: len(device.sound.played_s) == 1)
 
@@ -83,7 +83,7 @@ class EndlessModel(RestingModel):
 
 
 async def test_it_says_that_it_is_back_with_an_earcon_when_it_was_rebooted_in_a_turn(folders: Folders) -> None:
-    async with lobby(folders, model=EndlessModel(()), has_tools=False) as server:
+    async with voice_server(folders, model=EndlessModel(()), has_tools=False) as server:
         async with satellite(server.url) as device:
             await device.connected()
             device.command()
@@ -103,7 +103,7 @@ async def test_it_says_that_it_is_back_with_an_earcon_when_it_was_rebooted_in_a_
 
 
 async def test_a_muted_room_hears_nothing_and_stays_muted_when_it_connects_again(folders: Folders) -> None:
-    async with lobby(folders, ["Yes."], has_tools=False) as server:
+    async with voice_server(folders, ["Yes."], has_tools=False) as server:
         hub = server.hub
         async with satellite(server.url, room="Kitchen") as device:
             await device.connected()
@@ -127,7 +127,7 @@ async def test_a_refused_token_ends_it_with_a_sentence(folders: Folders) -> None
         TALKER: "lacks the scope voice",
         READER: "lacks the scope act",
     }
-    async with lobby(folders, has_tools=False) as server:
+    async with voice_server(folders, has_tools=False) as server:
         for token, sentence in refusals.items():
             running = satellite(server.url, token=token, player="media_player.kitchen")
             with pytest.raises(ConfigError, match=sentence):

@@ -16,7 +16,7 @@ from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
 from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import RestingModel, lobby, until
+from tests.server.websocket.harness import RestingModel, until, voice_server
 
 
 def link(name: str) -> SatelliteLink:
@@ -71,7 +71,7 @@ async def test_a_single_satellite_answers_without_waiting() -> None:
 
 async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: Folders) -> None:
     async with (
-        lobby(folders, ["Yes.", "No."], has_tools=False) as server,
+        voice_server(folders, ["Yes.", "No."], has_tools=False) as server,
         satellite(server.url, "first") as first,
         satellite(server.url, "second") as second,
     ):
@@ -106,7 +106,7 @@ async def test_the_players_of_a_room_are_lowered_from_the_command_to_the_end_of_
             changes.append(set(rooms))
 
     async with (
-        lobby(folders, ["Yes."], has_tools=False) as server,
+        voice_server(folders, ["Yes."], has_tools=False) as server,
         satellite(server.url, "other", room="Kitchen") as other,
     ):
         server.lines.duck_players = duck
@@ -138,7 +138,7 @@ class PreparingModel(RestingModel):
 
 async def test_a_turn_does_not_wait_for_what_is_prepared_for_other_rooms(folders: Folders) -> None:
     async with (
-        lobby(folders, model=PreparingModel(["Yes."]), has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, model=PreparingModel(["Yes."]), has_tools=False, heard=["good morning"]) as server,
         satellite(server.url, "shelf", room="Bedroom") as shelf,
         satellite(server.url, "desk", room="Kitchen") as desk,
     ):
@@ -172,7 +172,7 @@ class StoryModel(RestingModel):
 async def test_a_long_reply_in_one_room_gives_way_to_another_and_goes_on(folders: Folders) -> None:
     model = StoryModel(["Yes."])
     async with (
-        lobby(folders, model=model, has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, model=model, has_tools=False, heard=["good morning"]) as server,
         satellite(server.url, "shelf", room="Bedroom") as shelf,
         satellite(server.url, "desk", room="Kitchen") as desk,
     ):
@@ -193,7 +193,7 @@ async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders
     set_timer = '<tool_call>\n{"name": "start_timer", "arguments": {"minutes": 10}}\n</tool_call>'
     async with AsyncExitStack() as running:
         server = await running.enter_async_context(
-            lobby(folders, [set_timer, "Done."], heard=["set a timer for ten minutes"])
+            voice_server(folders, [set_timer, "Done."], heard=["set a timer for ten minutes"])
         )
         shelf = await running.enter_async_context(satellite(server.url, "shelf", room="Bedroom"))
         desk = await running.enter_async_context(satellite(server.url, "desk", room="Kitchen"))
@@ -224,7 +224,7 @@ async def test_tell_everyone_sounds_everywhere_but_where_it_was_asked(folders: F
     broadcast = '<tool_call>\n{"name": "broadcast", "arguments": {"message": "Dinner is ready"}}\n</tool_call>'
     heard = ["tell everyone dinner is ready", "yes"]
     async with (
-        lobby(folders, [broadcast, "Done."], heard=heard) as server,
+        voice_server(folders, [broadcast, "Done."], heard=heard) as server,
         satellite(server.url, "shelf") as shelf,
         satellite(server.url, "desk") as desk,
     ):
@@ -246,7 +246,7 @@ async def test_tell_everyone_sounds_everywhere_but_where_it_was_asked(folders: F
 
 
 async def test_the_satellites_of_a_room_share_its_history(folders: Folders) -> None:
-    async with lobby(folders, ["Yes."] * 3, has_tools=False, heard=["good morning"]) as server:
+    async with voice_server(folders, ["Yes."] * 3, has_tools=False, heard=["good morning"]) as server:
         for number, (name, room) in enumerate((("shelf", "Bedroom"), ("desk", "Kitchen"), ("lamp", "Bedroom")), 1):
             async with satellite(server.url, name, room=room) as device:
                 await device.connected()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import stat
 import subprocess
 import sys
@@ -25,10 +24,11 @@ from edgevox.engines.wyoming import read_event, write_event
 from edgevox.satellites.connector import SatelliteConnector
 from edgevox.satellites.store import DeviceEntry, DeviceFile
 from edgevox.server.engine_queues import EngineQueues
+from edgevox.testing.serve import free_port
 from tests.audio.sounds import Samples, espeak
 from tests.dialogue.sounds import silent, voiced
 from tests.satellites.wyoming_device import wyoming_device
-from tests.server.websocket.harness import BOUND_S, Lobby, lobby, until
+from tests.server.websocket.harness import BOUND_S, VoiceServer, until, voice_server
 
 ENVIRONMENT = Path(__file__).resolve().parents[2] / ".frameworks" / "wyoming-satellite"
 PACKAGES = ("wyoming-satellite==1.0.0", "wyoming==1.4.1", "pyring-buffer==1.0.0")
@@ -106,7 +106,7 @@ async def satellite(
 
 
 @asynccontextmanager
-async def connector(server: Lobby, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
+async def connector(server: VoiceServer, folders: Folders, *, retry_s: float = 0.01) -> AsyncIterator[DeviceFile]:
     """The server's connections to the satellites of the file, which are looked for every `retry_s`."""
 
     async def sleep(_seconds: float) -> None:
@@ -119,12 +119,6 @@ async def connector(server: Lobby, folders: Folders, *, retry_s: float = 0.01) -
         yield file
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
-
-
 @pytest.mark.long
 async def test_wyoming_satellite_is_a_room_and_comes_back_after_a_reboot(
     folders: Folders, tmp_path: Path, program: Path
@@ -133,7 +127,7 @@ async def test_wyoming_satellite_is_a_room_and_comes_back_after_a_reboot(
     light_on = '<tool_call>\n{"name": "turn_on", "arguments": {"name": "lights"}}\n</tool_call>'
     lines = [light_on, "Done.", "Again."]
     async with (
-        lobby(folders, lines, heard=["turn on the lights", "and again"]) as server,
+        voice_server(folders, lines, heard=["turn on the lights", "and again"]) as server,
         connector(server, folders) as file,
         await asyncio.start_server(wake.serve, "127.0.0.1", 0) as wake_server,
     ):
@@ -168,7 +162,7 @@ async def test_the_server_hears_the_wake_word_of_a_satellite_that_has_none(
     port = free_port()
     spoken = np.concatenate((silent(1.5, 16_000), espeak("okay nabu", tmp_path), voiced(0.8, 16_000)))
     async with (
-        lobby(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
+        voice_server(folders, ["Yes."], has_tools=False, heard=["good morning"]) as server,
         connector(server, folders) as file,
         satellite(program, tmp_path, port, None, spoken),
     ):
@@ -187,7 +181,7 @@ async def test_a_satellite_that_stops_reading_in_a_reply_is_given_up_and_connect
     monkeypatch.setattr("edgevox.satellites.device._AHEAD_S", 1_000.0)
     async with (
         wyoming_device() as (address, device),
-        lobby(folders, has_tools=False) as server,
+        voice_server(folders, has_tools=False) as server,
         connector(server, folders) as file,
     ):
         file.add("shelf", DeviceEntry(uri=f"tcp://{address}", room="Bedroom"))

@@ -57,9 +57,9 @@ def with_sound(assistant: Assistant, stt: Stenographer, synthesizer: TtsService)
     return dataclasses.replace(
         assistant,
         transcriber=lambda language: Transcriber(stt, language=language),
-        stt_model_name="ear",
+        stt_model_name="test-stt",
         voice=lambda speed: Synthesizer(synthesizer, speed=speed),
-        voice_name="mouth",
+        voice_name="test-voice",
     )
 
 
@@ -80,7 +80,9 @@ async def test_a_sound_file_is_written_down() -> None:
     stt = Stenographer()
     async with client(sounding(stt, ToneSynthesizer()), token="EMPTY") as sound:
         heard = await sound.audio.transcriptions.create(model="whisper-1", file=("a.wav", wav(2)), language="de")
-        plain = await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(3)), response_format="text")
+        plain = await sound.audio.transcriptions.create(
+            model="test-stt", file=("a.wav", wav(3)), response_format="text"
+        )
         more = await sound.audio.transcriptions.create(
             model="default", file=("a.wav", wav(4, 8_000)), response_format="verbose_json"
         )
@@ -91,15 +93,15 @@ async def test_a_sound_file_is_written_down() -> None:
 async def test_subtitles_have_the_times_of_the_pieces() -> None:
     async with client(sounding(Stenographer(), ToneSynthesizer())) as sound:
         transcribe = sound.audio.transcriptions.create
-        srt = await transcribe(model="ear", file=("a.wav", wav(2)), response_format="srt")
-        vtt = await transcribe(model="ear", file=("a.wav", wav(2)), response_format="vtt")
+        srt = await transcribe(model="test-stt", file=("a.wav", wav(2)), response_format="srt")
+        vtt = await transcribe(model="test-stt", file=("a.wav", wav(2)), response_format="vtt")
     assert srt == "1\n00:00:00,000 --> 00:00:02,000\n2 s\n"
     assert vtt == "WEBVTT\n\n1\n00:00:00.000 --> 00:00:02.000\n2 s\n"
 
 
 async def test_audio_options_that_are_not_supported_are_refused_by_name() -> None:
     async with client(sounding(Stenographer(), ToneSynthesizer())) as sound:
-        transcribe = partial(sound.audio.transcriptions.create, model="ear", file=("a.wav", wav(1)))
+        transcribe = partial(sound.audio.transcriptions.create, model="test-stt", file=("a.wav", wav(1)))
         with pytest.raises(openai.BadRequestError, match="stream: this server does not support it"):
             await transcribe(stream=True)
         with pytest.raises(openai.BadRequestError, match="timestamp_granularities"):
@@ -114,7 +116,7 @@ async def test_audio_options_that_are_not_supported_are_refused_by_name() -> Non
 async def test_long_sound_is_written_down_in_pieces() -> None:
     stt = Stenographer()
     async with client(sounding(stt, ToneSynthesizer())) as sound:
-        await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(65)))
+        await sound.audio.transcriptions.create(model="test-stt", file=("a.wav", wav(65)))
     assert len(stt.requests) == 3
     assert sum(request.audio.duration_s for request in stt.requests) == pytest.approx(65)
 
@@ -132,7 +134,7 @@ async def test_long_sound_is_written_down_in_pieces() -> None:
 async def test_what_is_no_sound_or_too_much_is_a_bad_request(content: bytes, settings: dict[str, Any]) -> None:
     async with client(sounding(Stenographer(), ToneSynthesizer()), **settings) as sound:
         with pytest.raises(openai.BadRequestError):
-            await sound.audio.transcriptions.create(model="ear", file=("a.wav", content))
+            await sound.audio.transcriptions.create(model="test-stt", file=("a.wav", content))
 
 
 async def test_other_faults_are_of_the_clients_own_types() -> None:
@@ -140,13 +142,13 @@ async def test_other_faults_are_of_the_clients_own_types() -> None:
         with pytest.raises(openai.NotFoundError):
             await sound.audio.transcriptions.create(model="other", file=("a.wav", wav(0.01)))
         with pytest.raises(openai.APIStatusError) as caught:
-            await sound.audio.transcriptions.create(model="ear", file=("a.wav", wav(1)))
+            await sound.audio.transcriptions.create(model="test-stt", file=("a.wav", wav(1)))
         assert caught.value.status_code == 413
     async with client(talking(model([]))) as silent:
         with pytest.raises(openai.NotFoundError, match="without audio"):
-            await silent.audio.transcriptions.create(model="ear", file=("a.wav", wav(1)))
+            await silent.audio.transcriptions.create(model="test-stt", file=("a.wav", wav(1)))
         with pytest.raises(openai.NotFoundError, match="without audio"):
-            await silent.audio.speech.create(model="mouth", voice="alloy", input="Hello.")
+            await silent.audio.speech.create(model="test-voice", voice="alloy", input="Hello.")
 
 
 async def test_a_form_that_is_none_is_a_bad_request() -> None:
@@ -159,7 +161,7 @@ async def test_a_form_that_is_none_is_a_bad_request() -> None:
             ({"json": {}}, 415),
             ({"data": b"x", "headers": {"Content-Type": "multipart/form-data"}}, 400),
             ({"data": b"--x--", "headers": {"Content-Type": "multipart/form-data; boundary=x"}}, 400),
-            ({"data": aiohttp.FormData({"model": "ear"}, default_to_multipart=True)}, 400),
+            ({"data": aiohttp.FormData({"model": "test-stt"}, default_to_multipart=True)}, 400),
         ]
         for more, status in kinds:
             async with session.post(path, **more) as response:

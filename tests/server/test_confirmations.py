@@ -141,7 +141,7 @@ async def test_a_token_without_the_scope_cannot_agree(house: Door, token: str, e
     assert ((await calling)[0], house.log) == (409, [])
 
 
-async def test_whoever_asked_for_it_cannot_agree_to_it(house: Door) -> None:
+async def test_a_client_cannot_confirm_its_own_call(house: Door) -> None:
     calling = asyncio.create_task(house.call(OWNER))
     assert await house.answer(True, OWNER) == (403, "tool_denied")
     assert await house.answer(False, OWNER) == (200, "")

@@ -14,7 +14,7 @@ from edgevox.audio.files import decode_audio
 from edgevox.config import Settings, load_settings
 from edgevox.core.files import Folders
 from tests.server.web.conftest import SMALL_VOICE
-from tests.server.websocket.harness import LIGHT_ON, OWNER, TALKER, connected, lobby
+from tests.server.websocket.harness import LIGHT_ON, OWNER, TALKER, connected, voice_server
 
 
 async def asked(
@@ -29,7 +29,7 @@ async def asked(
 
 
 async def test_the_home_is_shown_as_it_is_now(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
         await client.send("text", text="turn on the kitchen light")
         await client.until("done")
         status, home = await asked(behind.url, "/v1/home")
@@ -48,7 +48,7 @@ async def test_the_home_is_shown_as_it_is_now(folders: Folders) -> None:
 
 
 async def test_tools_are_counted_and_those_not_offered_have_a_reason(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
         await client.send("text", text="turn on the kitchen light")
         await client.until("done")
         _status, stats = await asked(behind.url, "/v1/tools/stats")
@@ -58,7 +58,7 @@ async def test_tools_are_counted_and_those_not_offered_have_a_reason(folders: Fo
 
 
 async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Folders) -> None:
-    async with lobby(folders, ["Hello."]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, ["Hello."]) as behind, connected(behind.url) as client:
         await client.send("text", text="hello")
         done = await client.until("done")
         _status, turns = await asked(behind.url, "/v1/turns")
@@ -72,7 +72,7 @@ async def test_the_turns_of_today_have_their_waterfalls_and_a_trend(folders: Fol
 
 
 async def test_turns_of_a_room_are_told_apart_from_those_elsewhere(folders: Folders) -> None:
-    async with lobby(folders, ["Hello.", "Hello."]) as behind:
+    async with voice_server(folders, ["Hello.", "Hello."]) as behind:
         for room in ("Kitchen", ""):
             async with connected(behind.url, room=room) as client:
                 await client.send("text", text="hello")
@@ -88,7 +88,7 @@ async def test_turns_of_a_room_are_told_apart_from_those_elsewhere(folders: Fold
 
 
 async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
-    async with lobby(folders) as behind, connected(behind.url):
+    async with voice_server(folders) as behind, connected(behind.url):
         _status, told = await asked(behind.url, "/v1/status", token="")
     assert told["engines"]["llm"]["state"] == "ready"
     assert told["voice"] == {"clients": 1, "max_clients": 4}
@@ -107,7 +107,7 @@ async def test_status_tells_of_engines_and_clients(folders: Folders) -> None:
     ],
 )
 async def test_what_was_said_and_what_is_set_needs_its_own_scope(folders: Folders, method: str, path: str) -> None:
-    async with lobby(folders) as behind:
+    async with voice_server(folders) as behind:
         status, body = await asked(behind.url, path, method=method, token="")
         assert (status, body["error"]["code"]) == (401, "missing_api_key")
         status, body = await asked(behind.url, path, method=method, token=TALKER)
@@ -116,7 +116,7 @@ async def test_what_was_said_and_what_is_set_needs_its_own_scope(folders: Folder
 
 async def test_a_setting_is_changed_in_the_file(folders: Folders) -> None:
     reloads: list[None] = []
-    async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
+    async with voice_server(folders, reload=lambda: reloads.append(None)) as behind:
         status, told = await asked(
             behind.url, "/v1/settings", method="PATCH", json={"tts.speed": 1.25, "sounds.chimes": False}
         )
@@ -143,7 +143,7 @@ async def test_a_setting_is_changed_in_the_file(folders: Folders) -> None:
     ],
 )
 async def test_a_change_that_is_wrong_changes_nothing(folders: Folders, changes: object) -> None:
-    async with lobby(folders) as behind:
+    async with voice_server(folders) as behind:
         status, body = await asked(behind.url, "/v1/settings", method="PATCH", json=changes)
     assert (status, body["error"]["code"]) == (400, "invalid_value")
     assert not folders.config_file.exists()
@@ -153,7 +153,7 @@ async def test_a_change_that_would_make_the_file_invalid_changes_nothing(folders
     english = '[stt]\nmodel = "whisper-tiny.en"\n'
     folders.config_file.parent.mkdir(parents=True, exist_ok=True)
     folders.config_file.write_text(english, encoding="utf-8")
-    async with lobby(folders) as behind:
+    async with voice_server(folders) as behind:
         status, body = await asked(behind.url, "/v1/settings", method="PATCH", json={"stt.language": "de"})
     assert (status, "knows English only" in body["error"]["message"]) == (400, True)
     assert folders.config_file.read_text(encoding="utf-8") == english
@@ -161,7 +161,7 @@ async def test_a_change_that_would_make_the_file_invalid_changes_nothing(folders
 
 async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folders: Folders) -> None:
     settings: Settings = load_settings(folders, environ={"EDGEVOX_TTS__SPEED": "1.5"})
-    async with lobby(folders, settings=settings) as behind:
+    async with voice_server(folders, settings=settings) as behind:
         _status, told = await asked(behind.url, "/v1/settings")
         refused = await asked(behind.url, "/v1/settings", method="PATCH", json={"tts.speed": 1.0})
     by_name = {setting["name"]: setting for setting in told["data"]}
@@ -175,7 +175,7 @@ async def test_settings_say_what_they_are_and_whether_they_can_be_changed(folder
 
 async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
     reloads: list[None] = []
-    async with lobby(folders, reload=lambda: reloads.append(None)) as behind:
+    async with voice_server(folders, reload=lambda: reloads.append(None)) as behind:
         _status, told = await asked(behind.url, "/v1/voices")
         async with (
             aiohttp.ClientSession(headers={"Authorization": f"Bearer {OWNER}"}) as session,
@@ -198,7 +198,7 @@ async def test_a_voice_is_chosen_from_the_list(folders: Folders) -> None:
 async def test_a_model_is_downloaded_and_its_progress_is_told(folders: Folders) -> None:
     folders.config.mkdir(parents=True)
     (folders.config / "models.toml").write_text(SMALL_VOICE)
-    async with lobby(folders, has_tools=False) as behind:
+    async with voice_server(folders, has_tools=False) as behind:
 
         async def told() -> dict[str, Any]:
             _status, body = await asked(behind.url, "/v1/downloads")

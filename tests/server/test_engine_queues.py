@@ -91,7 +91,7 @@ async def settle() -> None:
 # --- turns
 
 
-async def test_whoever_asks_much_waits_behind_whoever_asks_little() -> None:
+async def test_heavy_clients_wait_behind_light_ones() -> None:
     turns, order = RoundRobinLock(), list[str]()
 
     async def work(who: str) -> None:
@@ -106,7 +106,7 @@ async def test_whoever_asks_much_waits_behind_whoever_asks_little() -> None:
 
 
 @pytest.mark.parametrize("moment", ["waiting", "given"])
-async def test_whoever_gives_up_does_not_hold_up_the_next(moment: str) -> None:
+async def test_a_cancelled_request_frees_its_turn(moment: str) -> None:
     turns = RoundRobinLock()
     async with asyncio.timeout(BOUND_S):
         async with turns.turn("first"):

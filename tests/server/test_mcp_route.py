@@ -20,7 +20,7 @@ from edgevox.core.files import Folders
 from edgevox.core.turn import cancel_tasks
 from edgevox.tools import Tool
 from tests.server.harness import ACTOR, OWNER, READER, Lamp, acting, model, served
-from tests.server.websocket.harness import lobby
+from tests.server.websocket.harness import voice_server
 
 BOUND_S = 20
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_time"}}
@@ -195,7 +195,7 @@ async def test_a_session_of_the_older_protocol_belongs_to_its_token() -> None:
         ({"Authorization": f"Bearer {OWNER}", "Host": "evil.example"}, 403),
     ],
 )
-async def test_nobody_else_is_answered(headers: dict[str, str], status: int) -> None:
+async def test_requests_without_a_valid_token_are_refused(headers: dict[str, str], status: int) -> None:
     lamp = Lamp()
     async with served(acting(model([]), lamp), mcp=True) as url, httpx2.AsyncClient() as http:
         response = await http.post(f"{url}/mcp", json=CALL, headers=headers)
@@ -210,7 +210,7 @@ async def test_it_is_not_there_unless_it_is_wanted() -> None:
 
 async def test_the_home_its_rooms_and_a_prompt_are_offered(folders: Folders) -> None:
     async with (
-        lobby(folders, mcp=True) as behind,
+        voice_server(folders, mcp=True) as behind,
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {OWNER}"}, timeout=BOUND_S) as http,
         Client(streamable_http_client(f"{behind.url}/mcp", http_client=http)) as client,
     ):

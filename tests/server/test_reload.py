@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from edgevox.testing import NullSinks
-from tests.server.web.browser import BOUND_S, TOKEN, Household
+from tests.server.web.browser import BOUND_S, TOKEN, ServedAssistant
 
 pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 
@@ -22,7 +22,7 @@ async def test_a_change_is_in_force_soon_and_voice_clients_are_told_to_come_back
 ) -> None:
     with NullSinks() as room:
         served = room.environment | {"EDGEVOX_SERVER__ENABLED": "true"}
-        household = Household(tmp_path / "household", ("run", "--plain"), served)
+        household = ServedAssistant(tmp_path / "household", ("run", "--plain"), served)
         try:
             await asyncio.to_thread(household.start)
             async with (

@@ -1,4 +1,4 @@
-"""A crowd that never ends: more ask than may wait, and nobody is unlucky for ever."""
+"""Queue fairness under sustained overload."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Crowd:
 
 
 @pytest.mark.parametrize("lasts_s", [math.inf, CONNECTION_LASTS_S, 0.0])
-def test_whoever_was_sent_away_is_served_before_whoever_was_just_served(lasts_s: float) -> None:
+def test_rejected_clients_are_served_before_recently_served_ones(lasts_s: float) -> None:
     crowd = Crowd(lasts_s=lasts_s)
     crowd.run(until_s=1000.0)
     # Each in turn would be answered every fifty seconds.
@@ -118,14 +118,14 @@ def test_whoever_was_sent_away_is_served_before_whoever_was_just_served(lasts_s:
 
 
 @pytest.mark.parametrize("requests", [CLIENTS, 6])
-def test_nobody_is_left_out_of_a_crowd_that_comes_and_goes(requests: int) -> None:
+def test_every_client_of_a_changing_crowd_is_served(requests: int) -> None:
     crowd = Crowd(leaves=0.3, requests=requests)
     crowd.run(until_s=1000.0)
     assert len(crowd.answered) == CLIENTS
     assert max(crowd.turns.values()) < 2 * min(crowd.turns.values())
 
 
-def test_who_is_told_when_to_come_back_finds_a_place_then_or_soon() -> None:
+def test_a_retry_after_429_is_admitted_when_due() -> None:
     crowd = Crowd()
     crowd.run(until_s=1000.0)
     assert crowd.queue.refused < 3 * crowd.answered.total()
@@ -179,7 +179,7 @@ def test_who_was_sent_away_first_goes_first_on_whatever_connection_it_comes_back
         assert queue.admitted == 1
 
 
-def test_who_was_just_answered_does_not_take_the_place_of_who_asks_the_same() -> None:
+def test_a_served_client_does_not_take_a_reservation_for_the_same_request() -> None:
     queue = EngineQueue(max_waiting=0)
     with queue.place(client_key("quick", request="same")), pytest.raises(ApiError):
         queue.check_capacity(client_key("patient", request="same"))

@@ -29,9 +29,7 @@ class Endless:
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-async def test_whoever_waits_for_an_answer_is_told_that_the_server_ends(
-    is_streamed: bool, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_pending_requests_get_an_error_on_shutdown(is_streamed: bool, caplog: pytest.LogCaptureFixture) -> None:
     model = Endless()
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(30)) as session:
 

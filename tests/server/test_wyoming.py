@@ -49,7 +49,7 @@ from tests.audio.sounds import espeak
 from tests.dialogue.sounds import silent
 from tests.server.harness import PARSERS, Lamp, acting, model, talking, written
 from tests.server.test_audio import Stenographer, sounding, with_sound
-from tests.server.websocket.harness import lobby
+from tests.server.websocket.harness import voice_server
 
 BOUND_S = 20.0
 RATE_HZ = 16_000
@@ -109,20 +109,20 @@ def everything(*lines: str) -> tuple[Assistant, Lamp]:
 # --- what there is
 
 
-async def test_it_says_what_it_has() -> None:
+async def test_info_lists_the_services_on_offer() -> None:
     assistant, _lamp = everything()
     async with client(assistant, wyoming_scopes=("read", "act")) as chat:
         await chat.write_event(Describe().event())
         info = Info.from_event(await heard(chat))
-    assert [one.name for one in info.asr[0].models] == ["ear"]
+    assert [one.name for one in info.asr[0].models] == ["test-stt"]
     assert "de" in info.asr[0].models[0].languages
-    assert [one.name for one in info.tts[0].voices] == ["mouth"]
+    assert [one.name for one in info.tts[0].voices] == ["test-voice"]
     assert info.tts[0].supports_synthesize_streaming
     assert info.handle[0].models[0].languages == ["en"]
     assert (info.handle[0].supports_handled_streaming, info.handle[0].supports_home_control) == (True, True)
 
 
-async def test_it_does_not_offer_what_it_has_not_or_may_not() -> None:
+async def test_services_that_are_missing_or_not_allowed_are_not_offered() -> None:
     lamp = Lamp()
     async with client(acting(model([]), lamp)) as chat:
         await chat.write_event(Describe().event())
@@ -130,7 +130,7 @@ async def test_it_does_not_offer_what_it_has_not_or_may_not() -> None:
     assert (info.asr, info.tts, info.handle) == ([], [], [])
 
 
-async def test_it_answers_a_ping_and_passes_over_what_it_does_not_know() -> None:
+async def test_a_ping_is_answered_and_unknown_events_are_ignored() -> None:
     async with client(talking(model([]))) as chat:
         await chat.write_event(Event("an-event-of-next-year"))
         await chat.write_event(Ping("are you there").event())
@@ -234,7 +234,7 @@ async def test_text_in_pieces_is_spoken_sentence_by_sentence_and_not_twice() -> 
 # --- tools
 
 
-async def test_it_acts_for_whoever_asks_where_it_may() -> None:
+async def test_commands_within_the_scopes_are_carried_out() -> None:
     assistant, lamp = everything(written("switch_lamp", '{"on": true}'), "The lamp is on.")
     async with client(assistant, wyoming_scopes=("act",)) as chat:
         await chat.write_event(Transcript("Lamp on.").event())
@@ -248,7 +248,7 @@ async def test_it_acts_for_whoever_asks_where_it_may() -> None:
     assert HandledStop.is_type(events[-1].type)
 
 
-async def test_it_does_not_do_what_the_scopes_leave_out() -> None:
+async def test_commands_outside_the_scopes_are_refused() -> None:
     assistant, lamp = everything(written("switch_lamp", '{"on": true}'), "I may not.")
     async with client(assistant, wyoming_scopes=("read",)) as chat:
         await chat.write_event(Transcript("Lamp on.").event())
@@ -256,7 +256,7 @@ async def test_it_does_not_do_what_the_scopes_leave_out() -> None:
     assert lamp.log == []
 
 
-async def test_nobody_may_ask_without_scopes() -> None:
+async def test_without_scopes_there_is_no_agent() -> None:
     assistant, lamp = everything(written("switch_lamp", '{"on": true}'))
     async with client(assistant) as chat:
         await chat.write_event(Transcript("Lamp on.").event())
@@ -301,7 +301,7 @@ async def test_a_sentence_from_a_satellite_means_its_room(folders: Folders, monk
     rooms = {"assist_satellite.shelf": "Bedroom", "": "Kitchen"}
     monkeypatch.setattr(DemoHome, "room_of", lambda _home, origin: rooms.get(origin, ""))
     lights_on = written("turn_on", '{"name": "lights"}')
-    async with lobby(folders, [lights_on] * 2) as server:
+    async with voice_server(folders, [lights_on] * 2) as server:
         assert server.toolbox is not None
         home = server.toolbox.home
         assistant = replace(server.assistant, make_agent=server.home_context.agent)
@@ -403,7 +403,7 @@ async def test_a_sound_that_is_too_long_is_refused_while_it_comes() -> None:
         assert "longer" in Error.from_event(await heard(chat)).text
 
 
-async def test_an_ear_that_is_not_there_says_so() -> None:
+async def test_missing_stt_returns_an_error() -> None:
     async with client(talking(model([]))) as chat:
         await send_sound(chat, chunk(1.0))
         assert Error.from_event(await heard(chat)).code == "audio_not_served"
@@ -423,7 +423,7 @@ async def test_an_ear_that_is_not_there_says_so() -> None:
         b"\xff\xfe\n",
     ],
 )
-async def test_whoever_does_not_speak_wyoming_is_hung_up_on(nonsense: bytes) -> None:
+async def test_an_invalid_protocol_closes_the_connection(nonsense: bytes) -> None:
     async with served(talking(model([]))) as address:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
         writer.write(nonsense)
@@ -438,7 +438,7 @@ async def _rest(reader: asyncio.StreamReader) -> bytes:
         return b""
 
 
-async def test_whoever_goes_away_frees_the_engine() -> None:
+async def test_a_client_that_disconnects_frees_the_engine() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
     class Deaf(Stenographer):
@@ -496,7 +496,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
 # --- our own clients
 
 
-async def test_our_ear_hears_through_our_server() -> None:
+async def test_our_wyoming_stt_client_works_with_our_server() -> None:
     async with served(sounding(Stenographer(), ToneSynthesizer())) as address:
         stt = WyomingStt(address)
         await stt.start()
@@ -506,9 +506,9 @@ async def test_our_ear_hears_through_our_server() -> None:
     assert (transcript.text, transcript.language, transcript.duration_s) == ("4 s", "de", 4.0)
 
 
-async def test_our_voice_speaks_through_our_server() -> None:
+async def test_our_wyoming_tts_client_works_with_our_server() -> None:
     async with served(sounding(Stenographer(), ToneSynthesizer())) as address:
-        synthesizer = WyomingTts(address, voice="mouth")
+        synthesizer = WyomingTts(address, voice="test-voice")
         await synthesizer.start()
         pieces = [piece async for piece in synthesizer.stream(SynthesisRequest("It is noon."), CancelFlag())]
         assert [one async for one in synthesizer.stream(SynthesisRequest(""), CancelFlag())] == []

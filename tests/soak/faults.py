@@ -20,7 +20,7 @@ from edgevox.core.errors import ControlError, EngineFailed
 from edgevox.core.events import EndpointReached, EngineName, Event, PlaybackStarted, SynthesisStarted, TurnStarted
 from edgevox.core.types import JsonObject
 from tests.soak.ledger import Ledger
-from tests.soak.room import SoakTrade
+from tests.soak.room import SoakSessionFactory
 
 Undo: TypeAlias = Callable[[], Awaitable[None]]
 
@@ -32,9 +32,11 @@ _FULL_BYTES = 4096
 class Faults:
     """Each fault is a coroutine that does it, and returns what puts it right after the turn."""
 
-    def __init__(self, factory: SoakTrade, service: AssistantService, ledger: Ledger, chance: random.Random) -> None:
+    def __init__(
+        self, factory: SoakSessionFactory, service: AssistantService, ledger: Ledger, chance: random.Random
+    ) -> None:
         self._factory = factory
-        self._resident = service
+        self._service = service
         self._ledger = ledger
         self._chance = chance
         self.kinds: dict[str, Callable[[], Awaitable[Undo]]] = {
@@ -57,7 +59,7 @@ class Faults:
 
         def hit() -> None:
             self._ledger.on_event = lambda _event: None
-            session = self._resident.session
+            session = self._service.session
             pid = session.runtime.engines.pid(engine) if session else None
             if pid is not None:
                 os.kill(pid, how)

@@ -15,9 +15,9 @@ from edgevox.app.control.client import request
 from edgevox.app.control.protocol import SimpleRequest, event_from_note
 from edgevox.core.errors import EdgevoxError
 from edgevox.core.events import (
+    BuiltinCommandRun,
     EngineChanged,
     Event,
-    InstantWordHeard,
     RingEnded,
     RingStarted,
     SpeechDropped,
@@ -144,7 +144,7 @@ class Journal:
             case TurnEnded(turn_id=turn_id) if turn_id in self._voice_turns:
                 self._voice_turns.discard(turn_id)
                 self.answered_speech += 1
-            case InstantWordHeard() | SpeechDropped() | RingEnded():
+            case BuiltinCommandRun() | SpeechDropped() | RingEnded():
                 self.answered_speech += 1
             case RingStarted(text=text):
                 self.ring_texts.add(text)

@@ -21,8 +21,9 @@ from edgevox.config.toml_file import update_config_file
 from edgevox.core.files import Folders
 from edgevox.server.http.tokens import page_token, token_file
 from edgevox.testing import NullSinks
+from edgevox.testing.serve import free_port
 from tests.home.backends.mqtt.devices import Devices, whole_house
-from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto, free_port
+from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
 STARTS_WITHIN_S = 180.0
 _MCP_SERVER = Path(__file__).parents[1] / "tools" / "mcp" / "sdk_server.py"

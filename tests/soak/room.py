@@ -23,7 +23,7 @@ from edgevox.core.events import Event
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
-from tests.app.conversation import ProcessTrade
+from tests.app.conversation import ProcessSessionFactory
 
 BLOCK_S = BLOCK_SAMPLES / SAMPLE_RATE_HZ
 _SILENCE = np.zeros(BLOCK_SAMPLES, dtype=np.float32)
@@ -66,7 +66,7 @@ class SoakRoom:
         )
 
 
-class SoakTrade(ProcessTrade):
+class SoakSessionFactory(ProcessSessionFactory):
     """Sessions with real engine processes and a lasting sound on made-up devices.
 
     `listen` hears the events of every session.

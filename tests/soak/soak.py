@@ -19,11 +19,11 @@ import numpy as np
 
 from edgevox.app.service import AssistantService
 from edgevox.core.files import Folders
-from tests.app.harness import living
+from tests.app.harness import running_service
 from tests.dialogue.sounds import silent, voiced
 from tests.soak.faults import Faults
 from tests.soak.ledger import Ledger
-from tests.soak.room import BLOCK_S, SoakTrade
+from tests.soak.room import BLOCK_S, SoakSessionFactory
 
 SPEED = 25.0
 WORK_S = 0.005
@@ -70,11 +70,11 @@ async def soak(folder: Path, *, turns: int, within_s: float, seed: int = 1) -> R
     """Have so many turns, or as many as there is time for."""
     folders = Folders(folder / "config", folder / "state", folder / "models", folder / "run")
     ledger = Ledger(folders.state)
-    factory = SoakTrade(folders, ledger, work_s=WORK_S, speed=SPEED)
+    factory = SoakSessionFactory(folders, ledger, work_s=WORK_S, speed=SPEED)
     result = Result()
     faults: Counter[str] = Counter()
     started_s = time.monotonic()
-    async with living(factory, within_s=within_s + 2 * TURN_WITHIN_S) as service:
+    async with running_service(factory, within_s=within_s + 2 * TURN_WITHIN_S) as service:
         chance = random.Random(seed)
         soaking = _Soak(factory, service, ledger, chance, result, faults)
         while ledger.turns < turns and time.monotonic() - started_s < within_s:
@@ -95,7 +95,7 @@ async def soak(folder: Path, *, turns: int, within_s: float, seed: int = 1) -> R
 class _Soak:
     def __init__(
         self,
-        factory: SoakTrade,
+        factory: SoakSessionFactory,
         service: AssistantService,
         ledger: Ledger,
         chance: random.Random,
@@ -153,7 +153,7 @@ class _Soak:
                 continue
 
 
-def _sample(factory: SoakTrade, ledger: Ledger) -> Sample:
+def _sample(factory: SoakSessionFactory, ledger: Ledger) -> Sample:
     status = Path("/proc/self/status").read_text(encoding="ascii")
     (rss,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
     return Sample(

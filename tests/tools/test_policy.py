@@ -42,7 +42,7 @@ def test_a_scope_covers_what_it_names(scopes: set[str], scope: str, may: bool) -
     assert Caller("a", frozenset(scopes)).may(scope) == may
 
 
-def test_whoever_is_in_the_room_may_do_everything() -> None:
+def test_the_local_speaker_has_all_scopes() -> None:
     assert LOCAL.may("act")
     assert LOCAL.may("confirm")
 

@@ -97,7 +97,7 @@ def test_a_later_command_is_kept_in_its_own_words() -> None:
 
 
 @pytest.mark.parametrize("house", [None, DEMO])
-def test_whoever_stops_a_robot_sends_it_home(house: House | None) -> None:
+def test_stopping_a_vacuum_sends_it_to_its_dock(house: House | None) -> None:
     for builder in (chores.stopped, ambiguous_names.stopped):
         for made in _drawn(builder, house):
             assert made.calls[0].tool in ("vacuum_return_to_base", "lawn_mower_dock"), made

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgevox.audio.aec.canceller import EchoCanceller
 from edgevox.audio.dsp import SILENCE_DBFS, Resampler, dbfs
 from edgevox.audio.io.devices import Device, Direction, device_lost, find_device
-from edgevox.audio.io.streams import Callback, Ring, open_stream
+from edgevox.audio.io.streams import Callback, RingBuffer, open_stream
 from edgevox.core.types import SAMPLE_RATE_HZ, Audio
 
 # How long the reader may be busy before samples are lost.
@@ -70,7 +70,7 @@ class Microphone:
         self._blocks = Blocks(Resampler(self.device.rate_hz, rate_hz), rate_hz * block_ms // 1000)
         self._stream: InputStream | None = None
         self._channels = 1
-        self._ring = Ring(round(_RING_S * self.device.rate_hz))
+        self._ring = RingBuffer(round(_RING_S * self.device.rate_hz))
         self._overflows = 0
         self._device_delay_s = 0.0
         self._heard_until_s = 0.0
@@ -96,7 +96,7 @@ class Microphone:
             self.device, "input", self._on_sound, block_frames=self._device_block, latency_s=_DEVICE_BUFFER_S
         )
         self._channels = stream.channels
-        self._ring = Ring(round(_RING_S * self.device.rate_hz) * stream.channels)
+        self._ring = RingBuffer(round(_RING_S * self.device.rate_hz) * stream.channels)
         stream.start()
         self._stream = stream
         return self

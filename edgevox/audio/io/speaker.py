@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from edgevox.audio.aec.reference import Hole
 from edgevox.audio.dsp import Resampler
 from edgevox.audio.io.devices import Device, device_lost, find_device
-from edgevox.audio.io.streams import Ring, close_stream, open_stream, start_stream
+from edgevox.audio.io.streams import RingBuffer, close_stream, open_stream, start_stream
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio
 
@@ -55,7 +55,7 @@ class Playback:
         self._on_start = on_start
         self._tap = tap
         self._loop = asyncio.get_running_loop()
-        self._ring = Ring(round(_RING_S * rate_hz))
+        self._ring = RingBuffer(round(_RING_S * rate_hz))
         self._lead_in_left = lead_in_frames
         self._has_room = asyncio.Event()
         self._wants_room = False

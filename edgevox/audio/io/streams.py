@@ -20,7 +20,7 @@ from edgevox.core.errors import DeviceUnavailable, EdgevoxError, SoundStuck
 T = TypeVar("T")
 
 
-class Ring:
+class RingBuffer:
     """A ring buffer of `capacity` float32 samples; samples that do not fit are dropped and counted.
 
     One thread calls `write`, another `read_into`; any thread may read the counters. Each position is written by

@@ -75,7 +75,7 @@ class EventLines:
             case events.TranscriptReady(text=text) if text:
                 self._transcript = text
                 self._line(self._who, text)
-            case events.InstantWordHeard(text=text) if text != self._transcript:
+            case events.BuiltinCommandRun(text=text) if text != self._transcript:
                 self._line("you", text)
             case events.ConfirmationRequired(question=question):
                 self._line("edgevox", f"{question} (yes or no)")

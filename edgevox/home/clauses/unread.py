@@ -1,4 +1,4 @@
-"""The safety net under the rules: a call is refused if words that limit the command were taken into account by nobody.
+"""Refuses a call of the model when words that limit the command were not handled.
 
 The rules read many forms of exceptions, times, durations, conditions and negations, but people find others. So once no
 rule has taken a sentence, its remaining words are searched for any word that limits a command. If one is neither in an

@@ -12,7 +12,7 @@ Priority decides; hooks of one priority run in the order of `assistant_hooks`.
 - 100 `References` (references/hook.py): sentences that need earlier turns become calls, or get names for pronouns
 - 50 `SpeakerRoom` (rules/speaker_room.py): calls without a place get the room of the speaker, where it is known
 - 0 `TimerRules` (rules/timers.py): timers, alarms and scheduled commands
-- 0 `NothingAsked` (rules/unasked.py): sentences that forbid an act, or only speak of one
+- 0 `UnrequestedActions` (rules/unasked.py): sentences that forbid an act, or only speak of one
 - 0 `CommandClauses` (clauses/hook.py): exceptions, times, durations, conditions and relative changes of a command
 - 0 `HomeRules` (this module): calendars, read from the whole sentence; devices, steps, modes, names, media, weather
   and lists, read from the command without its clauses
@@ -51,7 +51,7 @@ from edgevox.home.references.hook import References
 from edgevox.home.rules import calendar, devices, lists, media, modes, named_things, steps, values, weather
 from edgevox.home.rules.languages.hook import HomeLanguages, LanguageReader
 from edgevox.home.rules.timers import TimerRules
-from edgevox.home.rules.unasked import NothingAsked
+from edgevox.home.rules.unasked import UnrequestedActions
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools.executor import ToolExecutor
 
@@ -72,7 +72,7 @@ def assistant_hooks(
         LanguageReader(lambda: executor.registry.names, home.house, languages or HomeLanguages()),
         References(*recent),
         TimerRules(timers, alarms, watches),
-        NothingAsked(),
+        UnrequestedActions(),
         CommandClauses(executor, home.house, timers, alarms),
         HomeRules(executor, home, alarms.now),
         UnreadLimits(executor, home.house),

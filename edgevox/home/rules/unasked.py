@@ -166,7 +166,7 @@ def _plain(text: str) -> str:
     return words if len(words) <= _MAX_CHARS else ""
 
 
-class NothingAsked(Hook):
+class UnrequestedActions(Hook):
     """Answers what forbids an act, and refuses calls for what is only spoken of."""
 
     name: ClassVar[str] = "nothing_asked"

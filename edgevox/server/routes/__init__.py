@@ -27,10 +27,11 @@ from edgevox.core.turn import Turn
 from edgevox.core.types import JsonObject
 from edgevox.dialogue.confirm import ConfirmationDialog, OpenQuestion
 from edgevox.models.background import ModelDownloads
-from edgevox.server.assistant import Assistant
+from edgevox.server.assistant import Assistant, DashboardData, VoiceSessionFactory
 from edgevox.server.chat.responses import ResponseStore
 from edgevox.server.engine_queues import EngineQueues
 from edgevox.server.http.auth import Access
+from edgevox.server.http.errors import ApiError
 from edgevox.server.http.tokens import ShortLivedKeys, Tokens
 from edgevox.server.websocket.session import Clients
 from edgevox.tools.policy import CONFIRM, Caller, PendingConfirmation
@@ -80,6 +81,20 @@ class ServerContext:
     """Number of responses by path and status."""
     event_readers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MOST_EVENT_READERS))
     """Clients of the live event stream."""
+
+    @property
+    def dashboard(self) -> DashboardData:
+        """The data of the page. Raises ApiError where there are none."""
+        if self.assistant.dashboard is None:
+            raise ApiError(404, "not_served", "this server has no dashboard")
+        return self.assistant.dashboard
+
+    @property
+    def session_factory(self) -> VoiceSessionFactory:
+        """Makes voice sessions. Raises ApiError where there are none."""
+        if self.assistant.session_factory is None:
+            raise ApiError(404, "not_served", "this server has no voice sessions")
+        return self.assistant.session_factory
 
 
 Handler: TypeAlias = Callable[[ServerContext, Request, Caller], Awaitable[Response | JsonObject]]

@@ -29,7 +29,7 @@ from edgevox.home.colours import find_colour
 from edgevox.home.entities import Entity, Home, HomeError, House
 from edgevox.home.intents.replies import state_phrase_in
 from edgevox.models import open_store
-from edgevox.server.assistant import DashboardData, DashboardTools
+from edgevox.server.assistant import DashboardTools
 from edgevox.server.http.errors import ApiError, invalid
 from edgevox.server.http.wire import read_json
 from edgevox.server.routes import HISTORY, ApiRoute, ServerContext
@@ -122,7 +122,7 @@ def _metric(name: str, kind: str, meaning: str, values: Mapping[str, int]) -> st
 
 
 async def _status(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    dashboard = _dashboard(server)
+    dashboard = server.dashboard
     problem = dashboard.problem()
     return {
         "version": __version__,
@@ -142,7 +142,7 @@ async def _home(server: ServerContext, request: Request, _caller: Caller) -> Jso
     except (HomeError, StateError) as error:
         house, problem = House(()), problem or error.message
     return {
-        "kind": _dashboard(server).settings.home.kind,
+        "kind": server.dashboard.settings.home.kind,
         "problem": problem,
         "areas": [fields_of(area, "id", "name", "floor") for area in house.areas],
         "things": [_entity_json(entity, house, _language(request)) for entity in house.entities],
@@ -202,7 +202,7 @@ async def _tool_stats(server: ServerContext, _request: Request, _caller: Caller)
 
 
 async def _turns(server: ServerContext, request: Request, _caller: Caller) -> JsonObject:
-    dashboard = _dashboard(server)
+    dashboard = server.dashboard
     day = _day(request.query_params.get("day"))
     from_s, until_s = (
         dt.datetime.combine(date, dt.time()).astimezone().timestamp() for date in (day, day + dt.timedelta(days=1))
@@ -225,7 +225,7 @@ async def _search_turns(server: ServerContext, request: Request, _caller: Caller
     words = request.query_params.get("words", "").casefold().split()
     if not words or len(" ".join(words)) > _MAX_QUERY_CHARS:
         raise invalid(f"words must have 1 to {_MAX_QUERY_CHARS} characters", "words")
-    records = await asyncio.to_thread(_dashboard(server).turns, 0.0, time.time())
+    records = await asyncio.to_thread(server.dashboard.turns, 0.0, time.time())
     found = [record for record in _filtered(records, request) if _contains(record, words)]
     return {"object": "list", "data": [_turn_json(record) for record in found[-_MOST_FOUND:]]}
 
@@ -244,14 +244,8 @@ def _turn_json(record: TurnMetrics) -> JsonObject:
     return {**fields_of(record, *_TURN_FIELDS), **waterfall(record)}
 
 
-def _dashboard(server: ServerContext) -> DashboardData:
-    if server.assistant.dashboard is None:
-        raise ApiError(404, "not_served", "this server has no dashboard")
-    return server.assistant.dashboard
-
-
 def _toolbox(server: ServerContext) -> DashboardTools:
-    toolbox = _dashboard(server).toolbox
+    toolbox = server.dashboard.toolbox
     if toolbox is None:
         raise ApiError(404, "no_tools", "this assistant has no tools")
     return toolbox
@@ -313,7 +307,7 @@ _OF_THIS_INSTALLATION = ("tts.voice", "home.room")
 
 
 async def _list_settings(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    settings, choices = _dashboard(server).settings, await _choices(server)
+    settings, choices = server.dashboard.settings, await _choices(server)
     data = [{**_setting_json(one, settings), "choices": choices.get(one.name, [])} for one in editable_settings()]
     return {"object": "list", "in_force": _in_force(server), "data": data}
 
@@ -325,7 +319,7 @@ def _in_force(server: ServerContext) -> str:
 
 async def _choices(server: ServerContext) -> dict[str, list[str]]:
     """The values to offer: the installed voices, the areas of the home, the languages that it speaks itself."""
-    dashboard = _dashboard(server)
+    dashboard = server.dashboard
     store = open_store(dashboard.folders)
     installed = await asyncio.to_thread(store.installed)
     voices = [model_id for model_id in installed if store.manifest.entry(model_id).kind == "tts"]
@@ -337,7 +331,7 @@ async def _choices(server: ServerContext) -> dict[str, list[str]]:
 
 
 async def _change_settings(server: ServerContext, request: Request, _caller: Caller) -> Response:
-    dashboard = _dashboard(server)
+    dashboard = server.dashboard
     try:
         changes = SettingsBody.model_validate(await read_json(request), strict=True).root
     except ValidationError:

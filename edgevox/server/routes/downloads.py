@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from edgevox.core.types import JsonObject
-from edgevox.models import ModelEntry, ModelStore, open_store
+from edgevox.models import ModelEntry, open_store
 from edgevox.server.http.errors import ApiError
 from edgevox.server.routes import ApiRoute, ServerContext
 from edgevox.tools.policy import Caller
@@ -17,13 +17,13 @@ _SCOPE = "settings"
 
 
 async def _list_models(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    store = _store(server)
+    store = open_store(server.dashboard.folders)
     installed = await asyncio.to_thread(store.installed)
     return {"object": "list", "data": [_model_json(server, entry, installed) for entry in store.manifest.models]}
 
 
 async def _download(server: ServerContext, request: Request, _caller: Caller) -> Response | JsonObject:
-    store, model_id = _store(server), request.path_params["id"]
+    store, model_id = open_store(server.dashboard.folders), request.path_params["id"]
     if model_id not in {entry.id for entry in store.manifest.models}:
         raise ApiError(404, "model_not_found", "no model has this id")
     server.downloads.start(store, model_id)
@@ -41,12 +41,6 @@ def _model_json(server: ServerContext, entry: ModelEntry, installed: tuple[str, 
         "bytes_done": sum(download.received.values()),
         "error": download.error,
     }
-
-
-def _store(server: ServerContext) -> ModelStore:
-    if server.assistant.dashboard is None:
-        raise ApiError(404, "not_served", "this server has no dashboard")
-    return open_store(server.assistant.dashboard.folders)
 
 
 ROUTES = (

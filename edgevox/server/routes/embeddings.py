@@ -130,14 +130,16 @@ async def _embed(
             raise ApiError(404, "model_not_found", f"{error.message}: {error.hint}", param="model") from None
 
 
-async def _embed_in_turns(embedder: Embedder, wanted: EmbedRequest, queue: EngineQueue, who: str) -> list[Embedding]:
+async def _embed_in_turns(
+    embedder: Embedder, wanted: EmbedRequest, queue: EngineQueue, client_name: str
+) -> list[Embedding]:
     """Embed a few texts at a time, releasing the queue in between. Raises as `Embedder.stream` does."""
     found: list[Embedding] = []
     cancel = CancelFlag()
     try:
         for start in range(0, len(wanted.texts), _TEXTS_AT_ONCE):
             part = EmbedRequest(wanted.texts[start : start + _TEXTS_AT_ONCE], wanted.truncate)
-            async with queue.turn(who), aclosing(embedder.stream(part, cancel)) as replies:
+            async with queue.turn(client_name), aclosing(embedder.stream(part, cancel)) as replies:
                 found += [reply async for reply in replies]
     finally:
         cancel.set()

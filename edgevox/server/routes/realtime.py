@@ -67,7 +67,7 @@ class RealtimeSocket:
         query = socket.query_params
         if query.get("intent") == "transcription" or "call_id" in query:
             raise ApiError(400, "invalid_value", "only conversations are supported", param="intent")
-        factory = _session_factory(self._server)
+        factory = self._server.session_factory
         model = query.get("model") or given.get("model")
         _check_model(self._server, model)
         return caller, factory, _settings(self._server, factory, {**given, "model": model})
@@ -86,12 +86,6 @@ def _settings(server: ServerContext, factory: VoiceSessionFactory, given: JsonOb
     first = SessionSettings(output_modalities=["audio" if factory.speaks else "text"])
     voice = {"audio": {"output": {"voice": server.assistant.voice_name or "default"}}}
     return checked(first.updated(voice).updated(given), factory, server.assistant)
-
-
-def _session_factory(server: ServerContext) -> VoiceSessionFactory:
-    if server.assistant.session_factory is None:
-        raise ApiError(404, "not_served", "this server has no voice sessions")
-    return server.assistant.session_factory
 
 
 def _check_model(server: ServerContext, model: str | None) -> None:
@@ -129,7 +123,7 @@ class ClientSecretBody(RequestBody):
 
 async def _client_secret(server: ServerContext, request: Request, caller: Caller) -> JsonObject:
     body = await read_body(request, ClientSecretBody)
-    factory = _session_factory(server)
+    factory = server.session_factory
     model = body.session.get("model")
     if model is not None and not isinstance(model, str):
         raise ApiError(400, "invalid_value", "session.model is a string", param="session.model")

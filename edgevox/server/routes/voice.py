@@ -131,7 +131,7 @@ class VoiceTurnBody(RequestBody):
 
 
 async def _voice_turn(server: ServerContext, request: Request, caller: Caller) -> Response:
-    factory = _session_factory(server)
+    factory = server.session_factory
     question = await _read_question(request, factory)
     return await sse_response(request, _turn_events(server, request, caller, factory, question), _format_error)
 
@@ -223,7 +223,7 @@ _STILL_HERE_S = 15.0
 
 
 async def _events(server: ServerContext, request: Request, caller: Caller) -> Response:
-    factory = _session_factory(server)
+    factory = server.session_factory
     await request.body()  # empty; the next message is the disconnect
     return await sse_response(request, _live_events(server, factory, caller), _format_error)
 
@@ -249,12 +249,6 @@ async def _live_events(
                         observer(await events.next())
                 except TimeoutError:
                     yield b": still here\n\n"
-
-
-def _session_factory(server: ServerContext) -> VoiceSessionFactory:
-    if server.assistant.session_factory is None:
-        raise ApiError(404, "not_served", "this server has no voice sessions")
-    return server.assistant.session_factory
 
 
 def _format_error(error: ApiError) -> bytes:

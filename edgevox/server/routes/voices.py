@@ -21,7 +21,7 @@ from edgevox.tts.voices import find_voice, list_voices, save_voice
 
 
 async def _list(server: ServerContext, _request: Request, _caller: Caller) -> JsonObject:
-    dashboard = _dashboard(server)
+    dashboard = server.dashboard
 
     def read() -> list[JsonObject]:
         voices = list_voices(dashboard.settings, open_store(dashboard.folders))
@@ -31,7 +31,7 @@ async def _list(server: ServerContext, _request: Request, _caller: Caller) -> Js
 
 
 async def _sample(server: ServerContext, request: Request, _caller: Caller) -> Response:
-    speak = _dashboard(server).voice_sample
+    speak = server.dashboard.voice_sample
     if speak is None:
         raise ApiError(404, "audio_not_served", "this server does not speak: it was started without audio")
     try:
@@ -51,7 +51,7 @@ async def _sample(server: ServerContext, request: Request, _caller: Caller) -> R
 
 async def _use(server: ServerContext, request: Request, _caller: Caller) -> Response:
     """Download the voice where necessary, save the choice and reload."""
-    dashboard, voice_id = _dashboard(server), request.path_params["id"]
+    dashboard, voice_id = server.dashboard, request.path_params["id"]
     try:
         changed = await asyncio.to_thread(_choose, dashboard, voice_id)
     except ModelMissing:
@@ -75,12 +75,6 @@ def _choose(dashboard: DashboardData, voice_id: str) -> str:
     voice = find_voice(store.manifest, voice_id)
     store.ensure([voice.id])
     return save_voice(dashboard.settings, dashboard.folders, store.manifest, voice)
-
-
-def _dashboard(server: ServerContext) -> DashboardData:
-    if server.assistant.dashboard is None:
-        raise ApiError(404, "not_served", "this server has no dashboard")
-    return server.assistant.dashboard
 
 
 ROUTES = (

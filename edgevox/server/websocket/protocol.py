@@ -206,7 +206,7 @@ _FRAMES_OF_EVENTS: Mapping[type[events.Event], tuple[str, ...]] = {
     ),
     events.AnswerHeard: ("answer_heard", "turn_id", "token", "text", "answer"),
     events.ConfirmationDecided: ("confirmation_decided", "turn_id", "token", "granted", "why"),
-    events.InstantWordHeard: ("instant_word", "turn_id", "word"),
+    events.BuiltinCommandRun: ("instant_word", "turn_id", "word"),
     events.EngineChanged: ("engine", "engine", "state", "detail"),
     events.RingStarted: ("ring", "ring_id", "kind", "text", "satellites"),
     events.RingEnded: ("ring", "ring_id", "kind"),

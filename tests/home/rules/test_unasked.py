@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from edgevox.agents import LLMAgent
-from edgevox.home.rules.unasked import HALF, LEFT, NothingAsked, answer_to, is_spoken_of
+from edgevox.home.rules.unasked import HALF, LEFT, UnrequestedActions, answer_to, is_spoken_of
 from edgevox.testing import ScriptedModel
 from tests.home.conftest import Bench
 from tests.home.talk import written
 
 
 def agent(bench: Bench, model: ScriptedModel) -> LLMAgent:
-    return LLMAgent("test", tools=bench.executor, hooks=(NothingAsked(),), model=model, parsers=("hermes",))
+    return LLMAgent("test", tools=bench.executor, hooks=(UnrequestedActions(),), model=model, parsers=("hermes",))
 
 
 async def test_what_is_forbidden_is_answered_without_the_model(bench: Bench) -> None:

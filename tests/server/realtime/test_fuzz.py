@@ -15,7 +15,7 @@ from edgevox.core.types import to_pcm16
 from edgevox.server.realtime.protocol import CLIENT_EVENTS
 from tests.dialogue.sounds import silent, voiced
 from tests.server.realtime.test_session import ASK_WEATHER, LONG, RATE_HZ, WEATHER
-from tests.server.websocket.harness import BOUND_S, OWNER, lobby, until
+from tests.server.websocket.harness import BOUND_S, OWNER, until, voice_server
 
 SOUNDS = [base64.b64encode(to_pcm16(sound)).decode() for sound in (voiced(0.1, RATE_HZ), silent(0.1, RATE_HZ))]
 VALUES: tuple[Any, ...] = (None, 0, -1, 540, "", "x", "none", "required", [], {}, [WEATHER], ["text"], ["audio"], True)
@@ -67,7 +67,7 @@ async def until_end(socket: aiohttp.ClientWebSocketResponse, item_ids: list[str]
 async def test_events_in_any_order_break_nothing_and_leave_nothing(folders: Folders) -> None:
     rng = random.Random(7)
     lines = [rng.choice(["Yes.", LONG, ASK_WEATHER]) for _ in range(2000)]
-    async with lobby(folders, lines, heard=["hello there"], has_tools=False) as behind:
+    async with voice_server(folders, lines, heard=["hello there"], has_tools=False) as behind:
         before = len(asyncio.all_tasks())
         for _session in range(6):
             item_ids = ["none"]

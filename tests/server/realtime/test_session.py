@@ -20,7 +20,7 @@ from edgevox.core.errors import EngineFailed
 from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import silent, voiced
-from tests.server.websocket.harness import BOUND_S, GUEST, LIGHT_ON, OWNER, TALKER, Lobby, lobby
+from tests.server.websocket.harness import BOUND_S, GUEST, LIGHT_ON, OWNER, TALKER, VoiceServer, voice_server
 
 RATE_HZ = 24_000
 LONG = "One two three four five six seven eight nine ten. " * 12
@@ -77,7 +77,7 @@ class Talker:
 
 
 @asynccontextmanager
-async def connected(behind: Lobby, *, token: str = OWNER, **session: Any) -> AsyncIterator[Talker]:
+async def connected(behind: VoiceServer, *, token: str = OWNER, **session: Any) -> AsyncIterator[Talker]:
     async with (
         openai.AsyncOpenAI(base_url=f"{behind.url}/v1", api_key=token) as client,
         client.realtime.connect(model="gpt-realtime") as connection,
@@ -90,7 +90,10 @@ async def connected(behind: Lobby, *, token: str = OWNER, **session: Any) -> Asy
 
 
 async def test_a_text_conversation_streams_the_events_of_the_original(folders: Folders) -> None:
-    async with lobby(folders, ["Hello to you.", "Again."], has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["Hello to you.", "Again."], has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         assert talker.events[0].session.audio.input.turn_detection.type == "server_vad"
         session = await talker.update(output_modalities=["text"], instructions="Be brief.")
         assert (session.instructions, session.output_modalities) == ("Be brief.", ["text"])
@@ -128,7 +131,7 @@ async def test_a_text_conversation_streams_the_events_of_the_original(folders: F
 
 
 async def test_a_spoken_command_changes_the_home_and_is_answered_aloud(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind) as talker:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind) as talker:
         await talker.update(audio={"input": {"transcription": {"model": "whisper-1"}}})
         await talker.say()
         done = await talker.until("response.done")
@@ -160,7 +163,10 @@ async def test_a_spoken_command_changes_the_home_and_is_answered_aloud(folders: 
 
 @pytest.mark.parametrize("detection", ["semantic_vad", "server_vad"])
 async def test_detection_without_a_response_only_tells_what_was_said(folders: Folders, detection: str) -> None:
-    async with lobby(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         given = {"input": {"turn_detection": {"type": detection, "create_response": False}, "transcription": {}}}
         await talker.update(audio=given)
         await talker.say()
@@ -174,7 +180,10 @@ async def test_detection_without_a_response_only_tells_what_was_said(folders: Fo
 
 
 async def test_the_silence_that_a_client_wants_ends_its_utterances(folders: Folders) -> None:
-    async with lobby(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         detection = {"type": "server_vad", "silence_duration_ms": 1500, "create_response": False}
         await talker.update(audio={"input": {"turn_detection": detection}})
         await talker.sound(np.concatenate((voiced(0.8, RATE_HZ), silent(1.2, RATE_HZ))))
@@ -193,7 +202,7 @@ async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: F
         "output.voice": {"output": {"voice": "emma"}},
     }
     settings = Settings.model_validate({"stt": {"language": "en"}})
-    async with lobby(folders, has_tools=False, settings=settings) as behind, connected(behind) as talker:
+    async with voice_server(folders, has_tools=False, settings=settings) as behind, connected(behind) as talker:
         for place, audio in refused.items():
             session: Any = {"type": "realtime", "audio": audio}
             await talker.connection.session.update(session=session)
@@ -209,7 +218,10 @@ async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: F
 
 
 async def test_without_detection_the_client_commits_and_asks(folders: Folders) -> None:
-    async with lobby(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["Sunny."], heard=["how is it"], has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         await talker.update(audio={"input": {"turn_detection": None}})
         await talker.connection.input_audio_buffer.commit()
         assert (await talker.until("error")).error.code == "input_audio_buffer_commit_empty"
@@ -233,7 +245,7 @@ async def test_without_detection_the_client_commits_and_asks(folders: Folders) -
 
 async def test_calls_go_to_the_client_and_the_reply_uses_its_result(folders: Folders) -> None:
     async with (
-        lobby(folders, [ASK_WEATHER, "It is sunny."], has_tools=False) as behind,
+        voice_server(folders, [ASK_WEATHER, "It is sunny."], has_tools=False) as behind,
         connected(behind, **TEXT, tools=[WEATHER]) as talker,
     ):
         await talker.type("weather in Rome?")
@@ -255,7 +267,7 @@ async def test_calls_go_to_the_client_and_the_reply_uses_its_result(folders: Fol
 
 async def test_a_spoken_question_can_call_a_function(folders: Folders) -> None:
     async with (
-        lobby(folders, [ASK_WEATHER], heard=["what is the weather in rome"], has_tools=False) as behind,
+        voice_server(folders, [ASK_WEATHER], heard=["what is the weather in rome"], has_tools=False) as behind,
         connected(behind, tools=[WEATHER]) as talker,
     ):
         await talker.say()
@@ -269,7 +281,7 @@ async def test_a_spoken_question_can_call_a_function(folders: Folders) -> None:
 
 async def test_speech_interrupts_the_reply_and_the_item_keeps_only_spoken_words(folders: Folders) -> None:
     async with (
-        lobby(folders, [LONG, "Yes?"], heard=["no wait"], has_tools=False) as behind,
+        voice_server(folders, [LONG, "Yes?"], heard=["no wait"], has_tools=False) as behind,
         connected(behind) as talker,
     ):
         await talker.type("count")
@@ -295,7 +307,7 @@ async def test_speech_interrupts_the_reply_and_the_item_keeps_only_spoken_words(
 
 
 async def test_a_response_can_be_cancelled_and_the_next_one_works(folders: Folders) -> None:
-    async with lobby(folders, [LONG, "Yes."], has_tools=False) as behind, connected(behind) as talker:
+    async with voice_server(folders, [LONG, "Yes."], has_tools=False) as behind, connected(behind) as talker:
         await talker.connection.response.cancel()
         assert (await talker.until("error")).error.code == "response_cancel_not_active"
         await talker.type("count")
@@ -311,7 +323,7 @@ async def test_a_response_can_be_cancelled_and_the_next_one_works(folders: Folde
 
 
 async def test_a_client_that_does_not_wait_for_the_sound_gets_the_next_reply_at_once(folders: Folders) -> None:
-    async with lobby(folders, [LONG, "Yes."], has_tools=False) as behind, connected(behind) as talker:
+    async with voice_server(folders, [LONG, "Yes."], has_tools=False) as behind, connected(behind) as talker:
         await talker.type("count")
         await talker.connection.response.create()
         await talker.until("response.done")
@@ -327,7 +339,10 @@ async def test_a_client_that_does_not_wait_for_the_sound_gets_the_next_reply_at_
 
 
 async def test_items_can_be_inserted_deleted_and_truncated(folders: Folders) -> None:
-    async with lobby(folders, ["One two three four."] * 2, has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["One two three four."] * 2, has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         await talker.type("count")
         await talker.connection.response.create()
         spoken = (await talker.until("response.done")).response.output[0]
@@ -385,7 +400,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 async def test_what_is_not_supported_is_refused_by_name_and_the_session_goes_on(folders: Folders) -> None:
-    async with lobby(folders, has_tools=False) as behind, connected(behind) as talker:
+    async with voice_server(folders, has_tools=False) as behind, connected(behind) as talker:
         for event, code, param in REFUSED:
             await talker.connection.send({**event, "event_id": "mine"})  # type: ignore[arg-type]
             error = (await talker.until("error")).error
@@ -395,7 +410,10 @@ async def test_what_is_not_supported_is_refused_by_name_and_the_session_goes_on(
 
 async def test_a_model_that_fails_ends_its_response_and_not_the_session(folders: Folders) -> None:
     failure = EngineFailed("the model died", hint="wait")
-    async with lobby(folders, [failure, "Hello."], has_tools=False) as behind, connected(behind, **TEXT) as talker:
+    async with (
+        voice_server(folders, [failure, "Hello."], has_tools=False) as behind,
+        connected(behind, **TEXT) as talker,
+    ):
         await talker.type("hello")
         await talker.connection.response.create()
         details = (await talker.until("response.done")).response.status_details
@@ -405,7 +423,10 @@ async def test_a_model_that_fails_ends_its_response_and_not_the_session(folders:
 
 
 async def test_a_server_without_audio_answers_in_text(folders: Folders) -> None:
-    async with lobby(folders, ["Hello."], engines=frozenset(), has_tools=False) as behind, connected(behind) as talker:
+    async with (
+        voice_server(folders, ["Hello."], engines=frozenset(), has_tools=False) as behind,
+        connected(behind) as talker,
+    ):
         assert talker.events[0].session.output_modalities == ["text"]
         await talker.sound(voiced(0.1, RATE_HZ))
         assert (await talker.until("error")).error.code == "audio_not_served"
@@ -415,7 +436,7 @@ async def test_a_server_without_audio_answers_in_text(folders: Folders) -> None:
 
 
 async def test_more_sound_than_real_time_closes_the_connection(folders: Folders) -> None:
-    async with lobby(folders, has_tools=False) as behind, connected(behind) as talker:
+    async with voice_server(folders, has_tools=False) as behind, connected(behind) as talker:
         with suppress(ConnectionClosed):
             for _ in range(3):
                 await talker.sound(silent(6.0, RATE_HZ))
@@ -431,7 +452,7 @@ async def test_more_sound_than_real_time_closes_the_connection(folders: Folders)
 
 @pytest.mark.parametrize(("token", "status"), [("wrong-token", 401), (TALKER, 403)])
 async def test_only_a_token_with_the_scope_voice_opens_a_session(folders: Folders, token: str, status: int) -> None:
-    async with lobby(folders, has_tools=False) as behind:
+    async with voice_server(folders, has_tools=False) as behind:
         with pytest.raises(InvalidStatus) as caught:
             async with connected(behind, token=token):
                 pass
@@ -442,7 +463,7 @@ async def test_a_short_lived_key_opens_sessions_with_its_settings_and_nothing_el
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
-        lobby(folders, ["Hello."], has_tools=False) as behind,
+        voice_server(folders, ["Hello."], has_tools=False) as behind,
         openai.AsyncOpenAI(base_url=f"{behind.url}/v1", api_key=GUEST, max_retries=0) as client,
     ):
         session: Any = {**TEXT, "instructions": "Be brief."}

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import urllib.request
 import wave
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from edgevox.testing.serve import edgevox_serve
+from edgevox.testing.serve import edgevox_serve, free_port
 from tests.cli.command import home_environment
 from tests.server.web.firefox import MarionetteConnection, running_firefox
 
@@ -47,7 +46,7 @@ _PAINTED = "return performance.getEntriesByName('first-contentful-paint')[0]?.st
 _SPEECH = {"model": "default", "voice": "default", "response_format": "wav"}
 
 
-class Household:
+class ServedAssistant:
     """`edgevox serve`, or another command that serves, with the real engines; it can be ended and started again."""
 
     def __init__(self, home: Path, command: Sequence[str] = ("serve",), variables: Mapping[str, str] = _NONE) -> None:
@@ -94,7 +93,7 @@ class Household:
             file.writeframes(bytes(2 * rate_hz * _BEFORE_S) + spoken + bytes(2 * rate_hz * _BEHIND_S))
 
 
-class Visitor:
+class BrowserPage:
     """Looks at the page, and waits for what must come."""
 
     def __init__(self, browser: webdriver.Remote) -> None:
@@ -184,7 +183,7 @@ class Visitor:
         raise NotImplementedError
 
 
-class Chromium(Visitor):
+class Chromium(BrowserPage):
     """One with Chromium."""
 
     browser: webdriver.Chrome
@@ -222,7 +221,7 @@ class Chromium(Visitor):
         return [str(entry["message"]) for entry in entries]
 
 
-class Firefox(Visitor):
+class Firefox(BrowserPage):
     """One with Firefox, which has no phone to imitate: a small page is all."""
 
     def __init__(self, browser: webdriver.Remote, marionette: MarionetteConnection) -> None:
@@ -252,7 +251,7 @@ class Firefox(Visitor):
 
 
 @contextmanager
-def visiting(microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Chromium]:
+def open_browser(microphone: Path | None, profile: Path, variables: Mapping[str, str] = _NONE) -> Iterator[Chromium]:
     """A Chromium whose microphone hears that file, again and again; else it has the machine's devices."""
     heard = () if microphone is None else (f"--use-file-for-fake-audio-capture={microphone}",)
     options = webdriver.ChromeOptions()
@@ -286,7 +285,7 @@ def visiting_with_firefox(profile: Path) -> Iterator[Firefox]:
 STRUCTURE: Mapping[str, Any] = {"rules": {"color-contrast": {"enabled": False}}}
 
 
-def axe(visitor: Visitor, rules: Mapping[str, Any]) -> list[Any]:
+def axe(visitor: BrowserPage, rules: Mapping[str, Any]) -> list[Any]:
     """The faults of what is in view. The driver evaluates axe-core, past the page's policy."""
     if not visitor.browser.execute_script("return 'axe' in window"):
         visitor.browser.execute_script(files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
@@ -300,9 +299,3 @@ def _program(name: str) -> str:
     if path is None:
         pytest.fail(f"{name} is missing: script/setup --dev installs it")
     return path
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

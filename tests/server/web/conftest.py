@@ -8,9 +8,9 @@ import pytest
 
 from edgevox.core.files import Folders
 from edgevox.speakers.ge2e import MODEL_ID as VOICE_ENCODER
-from tests.server.web.browser import PHONE, Chromium, Firefox, Visitor, visiting, visiting_with_firefox
+from tests.server.web.browser import PHONE, BrowserPage, Chromium, Firefox, open_browser, visiting_with_firefox
 from tests.server.web.page_server import BOUND_S, OneVoice, page_server
-from tests.server.websocket.harness import OWNER, UNLOCK, Lobby
+from tests.server.websocket.harness import OWNER, UNLOCK, VoiceServer
 
 HEARD = "Is the counter light on?"
 ANSWERS = {
@@ -60,7 +60,7 @@ def voices() -> OneVoice:
 
 
 @pytest.fixture(scope="session")
-def behind(tmp_path_factory: pytest.TempPathFactory, voices: OneVoice) -> Iterator[Lobby]:
+def behind(tmp_path_factory: pytest.TempPathFactory, voices: OneVoice) -> Iterator[VoiceServer]:
     folder = tmp_path_factory.mktemp("behind")
     folders = Folders(folder / "config", folder / "state", folder / "models")
     folders.config.mkdir()
@@ -71,7 +71,7 @@ def behind(tmp_path_factory: pytest.TempPathFactory, voices: OneVoice) -> Iterat
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with visiting(None, tmp_path_factory.mktemp("chromium")) as visitor:
+    with open_browser(None, tmp_path_factory.mktemp("chromium")) as visitor:
         visitor.bound_s = BOUND_S
         yield visitor
 
@@ -83,9 +83,9 @@ def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
 
 
 @pytest.fixture(params=["chromium"])
-def visitor(request: pytest.FixtureRequest, behind: Lobby) -> Visitor:
+def visitor(request: pytest.FixtureRequest, behind: VoiceServer) -> BrowserPage:
     """The page on a phone, still open from the test before if that left it so; a test can name another browser."""
-    browser: Visitor = request.getfixturevalue(request.param)
+    browser: BrowserPage = request.getfixturevalue(request.param)
     browser.bound_s = BOUND_S
     if is_open(browser, behind):
         browser.does(TIDY)
@@ -101,7 +101,7 @@ def visitor(request: pytest.FixtureRequest, behind: Lobby) -> Visitor:
     return browser
 
 
-def is_open(browser: Visitor, behind: Lobby) -> bool:
+def is_open(browser: BrowserPage, behind: VoiceServer) -> bool:
     if browser.browser.current_url != f"{behind.url}/" or browser.text("#connection-words") != "Connected":
         return False
     return bool(browser.does("return innerWidth === given[0]", PHONE[0]))

@@ -20,7 +20,7 @@ from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, ChatReply, ChatRequest, VoiceEmbedding
 from edgevox.dialogue import AlarmPlayer, AlarmState
 from tests.satellites.harness import satellite
-from tests.server.websocket.harness import Lobby, RestingModel, lobby
+from tests.server.websocket.harness import RestingModel, VoiceServer, voice_server
 from tests.speakers.voices import voice
 
 BOUND_S = 30.0
@@ -54,7 +54,7 @@ class OneVoice:
 
 
 @asynccontextmanager
-async def _ringing(behind: Lobby) -> AsyncIterator[None]:
+async def _ringing(behind: VoiceServer) -> AsyncIterator[None]:
     """The local room, in which timers ring without a sound."""
     assert behind.toolbox is not None
     state = AlarmState(snooze_minutes=9)
@@ -75,18 +75,18 @@ def page_server(
     room: str = "",
     language: str = ENGLISH,
     voice: str = DEFAULT_VOICE,
-) -> Iterator[Lobby]:
+) -> Iterator[VoiceServer]:
     """A server whose model knows `answers`, and whose recogniser takes whatever is spoken for `heard`.
 
     With `room` a satellite stands there, which is called "shelf"; `language` is spoken at home, by that `voice`.
     """
     model = AnsweringModel(answers)
     loop = asyncio.new_event_loop()
-    is_up, is_over, served = threading.Event(), asyncio.Event(), list[Lobby]()
+    is_up, is_over, served = threading.Event(), asyncio.Event(), list[VoiceServer]()
 
     async def serve() -> None:
         async with (
-            lobby(
+            voice_server(
                 folders,
                 model=model,
                 heard=(heard,),

@@ -30,12 +30,12 @@ from edgevox.testing import NullSinks
 from tests.cli.command import edgevox, home_environment
 from tests.dialogue.sounds import voiced
 from tests.satellites.test_satellite_aloud import program
-from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, Household, visiting
+from tests.server.web.browser import DESKTOP, PHONE, TOKEN, Chromium, ServedAssistant, open_browser
 from tests.server.web.conftest import SMALL_ENCODER, SMALL_VOICE
 from tests.server.web.page_server import page_server
 from tests.server.web.test_page import CHOOSE
 from tests.server.web.test_walks import hear
-from tests.server.websocket.harness import OWNER, Lobby
+from tests.server.websocket.harness import OWNER, VoiceServer
 from tests.speakers.voices import voice
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "images"
@@ -130,7 +130,7 @@ def main(folder: Path, *, is_whole: bool = True) -> None:
 
 def visit(family: Family, folder: Path, scratch: Path, *, is_whole: bool) -> None:
     """Take the pictures of one household with the real engines; those of its turns only if not `is_whole`."""
-    household = Household(scratch / "household", variables=family.variables)
+    household = ServedAssistant(scratch / "household", variables=family.variables)
     try:
         household.start()
         microphone = scratch / "microphone.wav"
@@ -138,7 +138,7 @@ def visit(family: Family, folder: Path, scratch: Path, *, is_whole: bool) -> Non
         people = edgevox("people", "add", "Anna", "--from", microphone, env=household.environment)
         assert people.returncode == 0, people.stderr
         with (
-            visiting(microphone, scratch / "profile", {"LANGUAGE": family.language}) as visitor,
+            open_browser(microphone, scratch / "profile", {"LANGUAGE": family.language}) as visitor,
             NullSinks() as sound,
             ExitStack() as devices,
         ):
@@ -175,7 +175,7 @@ def main_scripted(folder: Path) -> None:
             install_stand_ins(folders, family.voice)
             with (
                 page_server(folders, {}, room=family.room, language=family.language, voice=family.voice) as behind,
-                visiting(None, Path(scratch) / "profile", {"LANGUAGE": family.language}) as visitor,
+                open_browser(None, Path(scratch) / "profile", {"LANGUAGE": family.language}) as visitor,
             ):
                 visitor.language(family.language)
                 if family is ENGLISH_FAMILY:
@@ -184,7 +184,7 @@ def main_scripted(folder: Path) -> None:
     compress(folder)
 
 
-def take_scripted(visitor: Chromium, behind: Lobby, folder: Path, family: Family) -> None:
+def take_scripted(visitor: Chromium, behind: VoiceServer, folder: Path, family: Family) -> None:
     assert behind.assistant.speakers is not None
     behind.assistant.speakers.people.add("Anna", [voice(1)])
     visitor.size(*DESKTOP)
@@ -335,7 +335,7 @@ def satellite_environment(scratch: Path, sound: NullSinks) -> dict[str, str]:
     return home_environment(scratch / "satellite") | sound.environment | {"EDGEVOX_TOKEN": TOKEN}
 
 
-def satellite_words(household: Household) -> tuple[str, ...]:
+def satellite_words(household: ServedAssistant) -> tuple[str, ...]:
     return ("satellite", "--server", household.url, "--room", "Bedroom", "--name", "nightstand")
 
 

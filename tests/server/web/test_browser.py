@@ -18,7 +18,7 @@ from edgevox.testing import NullSinks
 from tests.cli.command import edgevox, home_environment
 from tests.dialogue.sounds import silent
 from tests.satellites.test_satellite_aloud import program
-from tests.server.web.browser import BOUND_S, TOKEN, Household, Visitor, visiting
+from tests.server.web.browser import BOUND_S, TOKEN, BrowserPage, ServedAssistant, open_browser
 from tests.server.web.test_walks import RATE_HZ, hear, recorded, show
 
 pytestmark = [pytest.mark.engine]
@@ -33,8 +33,8 @@ DRAWN = """
 @pytest.fixture(scope="module")
 def household(
     tmp_path_factory: pytest.TempPathFactory, smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path
-) -> Iterator[Household]:
-    household = Household(tmp_path_factory.mktemp("household"))
+) -> Iterator[ServedAssistant]:
+    household = ServedAssistant(tmp_path_factory.mktemp("household"))
     try:
         household.start()
         yield household
@@ -43,16 +43,16 @@ def household(
 
 
 @pytest.fixture(scope="module")
-def visitor(household: Household, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+def visitor(household: ServedAssistant, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserPage]:
     folder = tmp_path_factory.mktemp("visitor")
     household.speak("Turn on the kitchen light.", folder / "microphone.wav")
-    with visiting(folder / "microphone.wav", folder / "profile") as visitor:
+    with open_browser(folder / "microphone.wav", folder / "profile") as visitor:
         visitor.open(f"{household.url}/#token={TOKEN}")
         visitor.until_connected()
         yield visitor
 
 
-def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
+def test_the_home_its_tools_and_the_engines_are_shown(visitor: BrowserPage) -> None:
     visitor.until(lambda: visitor.state_of("light.kitchen") == "off")
     for engine in ("stt", "llm", "tts"):
         visitor.one(f'[data-engine="{engine}"][data-state="ready"]')
@@ -61,14 +61,14 @@ def test_the_home_its_tools_and_the_engines_are_shown(visitor: Visitor) -> None:
     visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, "#settings .field")) > 3)
 
 
-def test_a_voice_that_is_not_in_use_is_heard(visitor: Visitor) -> None:
+def test_a_voice_that_is_not_in_use_is_heard(visitor: BrowserPage) -> None:
     visitor.one('nav a[data-view="system"]').click()
     visitor.one('[data-group="voice"] > summary').click()
     visitor.one('[data-voice="piper-en_US-joe-medium"] button').click()
     visitor.until(lambda: "It spoke for" in visitor.text(".voices .result"))
 
 
-def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: Visitor) -> None:
+def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: BrowserPage) -> None:
     turn = visitor.ask("Turn off the hallway light")
     call = turn.find_element(By.CSS_SELECTOR, '.call[data-state="done"]')
     assert call.find_element(By.CSS_SELECTOR, ".summary").text == "Turned off hallway light"
@@ -86,7 +86,7 @@ def test_the_call_is_shown_with_what_it_was_told_and_what_came_of_it(visitor: Vi
     assert turn.find_elements(By.CSS_SELECTOR, "figure svg .stage")
 
 
-def test_a_spoken_command_changes_the_light_and_its_answer_is_played(visitor: Visitor) -> None:
+def test_a_spoken_command_changes_the_light_and_its_answer_is_played(visitor: BrowserPage) -> None:
     before_s = visitor.played_s()
     visitor.until(lambda: visitor.state_of("light.kitchen") == "off")
     for _attempt in range(3):  # the recogniser takes a word of the synthetic voice for another now and then
@@ -104,7 +104,7 @@ def test_a_spoken_command_changes_the_light_and_its_answer_is_played(visitor: Vi
     assert visitor.one("#microphone").get_attribute("aria-pressed") == "false"
 
 
-def spoken(visitor: Visitor) -> WebElement:
+def spoken(visitor: BrowserPage) -> WebElement:
     """The turn in which the microphone was heard; it is switched off as soon as it was."""
     before = len(visitor.turns())
     visitor.one("#microphone").click()
@@ -115,7 +115,7 @@ def spoken(visitor: Visitor) -> WebElement:
 
 @pytest.mark.long
 def test_a_person_is_enrolled_recognised_and_found_in_the_conversation(
-    household: Household, visitor: Visitor, tmp_path: Path, store: ModelStore
+    household: ServedAssistant, visitor: BrowserPage, tmp_path: Path, store: ModelStore
 ) -> None:
     store.ensure([VOICE_ENCODER], lambda _progress: None)
     household.speak("Turn on the kitchen light.", tmp_path / "anna.wav")
@@ -139,7 +139,9 @@ def test_a_person_is_enrolled_recognised_and_found_in_the_conversation(
 
 @pytest.mark.long
 @pytest.mark.audio_device
-def test_a_satellite_is_shown_spoken_to_and_muted(household: Household, visitor: Visitor, tmp_path: Path) -> None:
+def test_a_satellite_is_shown_spoken_to_and_muted(
+    household: ServedAssistant, visitor: BrowserPage, tmp_path: Path
+) -> None:
     with NullSinks() as room:
         device = home_environment(tmp_path / "satellite") | room.environment | {"EDGEVOX_TOKEN": TOKEN}
         words = ("--server", household.url, "--room", "Kitchen", "--name", "shelf", "--wake", "off")
@@ -159,7 +161,7 @@ def test_a_satellite_is_shown_spoken_to_and_muted(household: Household, visitor:
             assert "muted" in listed
 
 
-def test_nobody_complained_and_no_token_was_written_down(household: Household, visitor: Visitor) -> None:
+def test_nobody_complained_and_no_token_was_written_down(household: ServedAssistant, visitor: BrowserPage) -> None:
     said = "".join(visitor.complaints())
     assert "Content Security Policy" not in said
     assert "Uncaught" not in said

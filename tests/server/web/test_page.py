@@ -19,12 +19,13 @@ from edgevox.home.alarms.watches import Condition
 from edgevox.home.backends.demo import DemoHome
 from edgevox.home.entities import Action, Entities
 from edgevox.server.web.static_files import page_files
+from edgevox.testing.serve import free_port
 from edgevox.tools.policy import USER_SAID_NO
 from tests.dialogue.sounds import voiced
-from tests.server.web.browser import DESKTOP, PHONE, STRUCTURE, VIEWS, Chromium, Visitor, axe, free_port
+from tests.server.web.browser import DESKTOP, PHONE, STRUCTURE, VIEWS, BrowserPage, Chromium, axe
 from tests.server.web.page_server import OneVoice, page_server
 from tests.server.web.test_walks import SPOKEN, hear, recorded, show, tap
-from tests.server.websocket.harness import OWNER, Lobby
+from tests.server.websocket.harness import OWNER, VoiceServer
 
 NARROWEST = 320
 MOST_VISIT_BYTES, MOST_BYTES = 75_000, 90_000
@@ -139,7 +140,7 @@ CUT_OFF = f"""
 """
 
 
-def test_sliders_and_colours_set_levels(visitor: Visitor, behind: Lobby) -> None:
+def test_sliders_and_colours_set_levels(visitor: BrowserPage, behind: VoiceServer) -> None:
     assert behind.toolbox is not None
     house = behind.toolbox.home.house
 
@@ -166,7 +167,7 @@ def test_sliders_and_colours_set_levels(visitor: Visitor, behind: Lobby) -> None
     visitor.until(lambda: behind.state("media_player.tv") == "playing")
 
 
-def test_the_alarm_panel_is_armed_at_once_and_disarmed_after_a_yes(visitor: Visitor, behind: Lobby) -> None:
+def test_the_alarm_panel_is_armed_at_once_and_disarmed_after_a_yes(visitor: BrowserPage, behind: VoiceServer) -> None:
     panel = "alarm_control_panel.house"
     tap(visitor, panel)
     visitor.until(lambda: behind.state(panel) == visitor.state_of(panel) == "armed_away")
@@ -175,7 +176,7 @@ def test_the_alarm_panel_is_armed_at_once_and_disarmed_after_a_yes(visitor: Visi
     visitor.until(lambda: behind.state(panel) == "disarmed")
 
 
-def test_a_refused_request_says_so_and_is_asked_again_by_one_tap(visitor: Visitor, behind: Lobby) -> None:
+def test_a_refused_request_says_so_and_is_asked_again_by_one_tap(visitor: BrowserPage, behind: VoiceServer) -> None:
     assert behind.toolbox is not None
     assert isinstance(behind.toolbox.home, DemoHome)
     behind.toolbox.home.set_facts("lock.front_door", {"state": "locked"})
@@ -193,7 +194,7 @@ def test_a_refused_request_says_so_and_is_asked_again_by_one_tap(visitor: Visito
     assert again.find_element(By.CSS_SELECTOR, ".said").text == "Unlock the front door"
 
 
-def test_the_same_name_twice_is_told_apart_and_the_search_finds_rooms_and_names(visitor: Visitor) -> None:
+def test_the_same_name_twice_is_told_apart_and_the_search_finds_rooms_and_names(visitor: BrowserPage) -> None:
     names = [visitor.text(f'[data-thing="{thing}.front_door"] .name') for thing in ("lock", "binary_sensor")]
     assert names == ["Front Door lock", "Front Door sensor"]
     show(visitor, "home")
@@ -202,7 +203,7 @@ def test_the_same_name_twice_is_told_apart_and_the_search_finds_rooms_and_names(
     assert [item.get_attribute("data-thing") for item in shown] == ["light.desk_lamp"]
 
 
-def test_the_states_of_a_thing_over_the_day_are_shown(visitor: Visitor) -> None:
+def test_the_states_of_a_thing_over_the_day_are_shown(visitor: BrowserPage) -> None:
     tap(visitor, "light.garage")
     visitor.until(lambda: visitor.state_of("light.garage") == "on")
     tap(visitor, "light.garage")
@@ -211,7 +212,7 @@ def test_the_states_of_a_thing_over_the_day_are_shown(visitor: Visitor) -> None:
     visitor.until(lambda: re.search(r"off.* on.* off$", visitor.text('[data-thing="light.garage"] .states')))
 
 
-def test_items_of_a_list_are_added_ticked_off_and_put_back(visitor: Visitor) -> None:
+def test_items_of_a_list_are_added_ticked_off_and_put_back(visitor: BrowserPage) -> None:
     show(visitor, "plans")
     visitor.one('[data-list="todo.shopping_list"] form input').send_keys("oat milk" + Keys.ENTER)
     visitor.until(lambda: "oat milk" in visitor.text('[data-list="todo.shopping_list"] ul'))
@@ -221,7 +222,9 @@ def test_items_of_a_list_are_added_ticked_off_and_put_back(visitor: Visitor) -> 
     visitor.until(lambda: not visitor.text('[data-list="todo.tasks"] .done'))
 
 
-def test_an_alarm_gets_another_time_name_and_days_and_is_switched_off_and_on(visitor: Visitor, behind: Lobby) -> None:
+def test_an_alarm_gets_another_time_name_and_days_and_is_switched_off_and_on(
+    visitor: BrowserPage, behind: VoiceServer
+) -> None:
     assert behind.toolbox is not None
     alarms = behind.toolbox.alarms
     alarm = alarms.set_in("alarm", 3600, label="gym")
@@ -244,7 +247,9 @@ def test_an_alarm_gets_another_time_name_and_days_and_is_switched_off_and_on(vis
     alarms.cancel(*alarms.all())
 
 
-def test_commands_for_later_and_what_is_watched_are_shown_and_removed(visitor: Visitor, behind: Lobby) -> None:
+def test_commands_for_later_and_what_is_watched_are_shown_and_removed(
+    visitor: BrowserPage, behind: VoiceServer
+) -> None:
     assert behind.toolbox is not None
     alarms, watches = behind.toolbox.alarms, behind.toolbox.watches
     alarms.set_in("schedule", 3600, label="lock the front door")
@@ -262,7 +267,7 @@ def test_commands_for_later_and_what_is_watched_are_shown_and_removed(visitor: V
 
 
 def test_a_lock_that_wants_a_code_gets_one_which_is_shown_and_kept_nowhere(
-    visitor: Visitor, behind: Lobby, monkeypatch: pytest.MonkeyPatch
+    visitor: BrowserPage, behind: VoiceServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert behind.toolbox is not None
     home, applied, apply = behind.toolbox.home, list[Action](), behind.toolbox.home.apply
@@ -285,7 +290,7 @@ def test_a_lock_that_wants_a_code_gets_one_which_is_shown_and_kept_nowhere(
     home.set_facts("lock.front_door", {"state": "locked", "code_format": ""})
 
 
-def test_every_group_of_settings_can_be_tried_and_says_when_a_change_applies(visitor: Visitor) -> None:
+def test_every_group_of_settings_can_be_tried_and_says_when_a_change_applies(visitor: BrowserPage) -> None:
     show(visitor, "system")
 
     def test_of(group: str) -> str:
@@ -315,7 +320,7 @@ def test_every_group_of_settings_can_be_tried_and_says_when_a_change_applies(vis
     visitor.answered(before)
 
 
-def test_a_setting_is_changed_by_a_name_that_people_know(visitor: Visitor) -> None:
+def test_a_setting_is_changed_by_a_name_that_people_know(visitor: BrowserPage) -> None:
     show(visitor, "system")
     visitor.one('[data-group="voice"] summary').click()
     speed = visitor.one("#setting-tts\\.speed")
@@ -326,7 +331,7 @@ def test_a_setting_is_changed_by_a_name_that_people_know(visitor: Visitor) -> No
     visitor.until(lambda: "Saved. It takes effect at the next start." in visitor.text("#settings .save .result"))
 
 
-def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: Visitor, behind: Lobby) -> None:
+def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: BrowserPage, behind: VoiceServer) -> None:
     def act(voice: str, button: int) -> None:
         visitor.until(lambda: len(visitor.browser.find_elements(By.CSS_SELECTOR, f"{voice} button")) >= button)
         visitor.one(f"{voice} button:nth-of-type({button})").click()
@@ -346,7 +351,7 @@ def test_a_voice_is_downloaded_heard_and_chosen_from_the_list(visitor: Visitor, 
 
 
 def test_a_person_is_added_recognised_found_in_the_conversation_and_removed(
-    visitor: Visitor, behind: Lobby, voices: OneVoice
+    visitor: BrowserPage, behind: VoiceServer, voices: OneVoice
 ) -> None:
     def speak() -> str:
         before = len(visitor.turns())
@@ -384,7 +389,7 @@ def test_a_person_is_added_recognised_found_in_the_conversation_and_removed(
 
 
 def test_the_rooms_are_seen_muted_and_spoken_to(
-    visitor: Visitor, behind: Lobby, monkeypatch: pytest.MonkeyPatch
+    visitor: BrowserPage, behind: VoiceServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = {"room": "Cellar", "kind": "wyoming", "problem": "it does not answer"}
     monkeypatch.setattr(behind.hub, "configured", lambda: {"box": gone})
@@ -406,7 +411,7 @@ def test_the_rooms_are_seen_muted_and_spoken_to(
     visitor.until(lambda: visitor.text(".satellites .result") == "Kitchen could not be reached.")  # no engine speaks
 
 
-def test_the_turns_of_a_room_are_shown_alone_and_copied_until_something_is_asked(visitor: Visitor) -> None:
+def test_the_turns_of_a_room_are_shown_alone_and_copied_until_something_is_asked(visitor: BrowserPage) -> None:
     def stand_in(room: str) -> None:
         show(visitor, "system")
         visitor.until(lambda: visitor.browser.find_elements(By.ID, "device-room"))
@@ -434,7 +439,7 @@ def test_the_turns_of_a_room_are_shown_alone_and_copied_until_something_is_asked
     visitor.until(lambda: visitor.does("return copied") == "And now?\nHello there.")
 
 
-def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_text(visitor: Visitor) -> None:
+def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_text(visitor: BrowserPage) -> None:
     guessed, final = visitor.does(HEARD)
     assert guessed == ["Turn on the", False]
     assert final == ["", True]
@@ -449,7 +454,7 @@ def test_words_that_are_not_certain_are_shown_until_they_are_and_markup_stays_te
     assert turn.find_element(By.CSS_SELECTOR, ".reply pre code").text == "# e"
 
 
-def test_neither_silent_turns_nor_the_wait_for_a_yes_count_as_waiting_for_an_answer(visitor: Visitor) -> None:
+def test_neither_silent_turns_nor_the_wait_for_a_yes_count_as_waiting_for_an_answer(visitor: BrowserPage) -> None:
     words, lengths_ms, verdict, slow = visitor.does(TIMED)
     assert "One turn was answered, the first sound after 800\xa0ms. 1 without sound" in words
     assert lengths_ms == [500, 1500, 300]  # the question is spoken for a second of the wait
@@ -458,11 +463,11 @@ def test_neither_silent_turns_nor_the_wait_for_a_yes_count_as_waiting_for_an_ans
     assert slow.endswith("It has been slow since 11:00.")
 
 
-def test_the_time_for_a_spoken_yes_counts_down_from_the_end_of_the_question(visitor: Visitor) -> None:
+def test_the_time_for_a_spoken_yes_counts_down_from_the_end_of_the_question(visitor: BrowserPage) -> None:
     assert visitor.does(COUNTED) == "No answer is a no, in 8 s."
 
 
-def test_the_worklets_resampler_keeps_what_fits_and_drops_what_would_fold_back(visitor: Visitor) -> None:
+def test_the_worklets_resampler_keeps_what_fits_and_drops_what_would_fold_back(visitor: BrowserPage) -> None:
     """A tone of 1 kHz goes from 48 to 16 kHz as loud as it was; one of 10 kHz would come out as 6 kHz."""
     loudness = visitor.does(RESAMPLED)
     (kept_samples, kept), (_samples, folded) = loudness
@@ -471,7 +476,7 @@ def test_the_worklets_resampler_keeps_what_fits_and_drops_what_would_fold_back(v
     assert folded < 0.001
 
 
-def test_a_passage_that_is_cut_off_is_dropped_and_says_how_much_was_heard(visitor: Visitor) -> None:
+def test_a_passage_that_is_cut_off_is_dropped_and_says_how_much_was_heard(visitor: BrowserPage) -> None:
     visitor.one("h1").click()  # without it, a browser allows no sound
     (cut, cut_is_played), (whole, whole_is_played) = visitor.does(CUT_OFF)
     assert 0 < cut < 2 * RATE_HZ
@@ -482,7 +487,7 @@ def test_a_passage_that_is_cut_off_is_dropped_and_says_how_much_was_heard(visito
 
 @pytest.mark.parametrize("language", ["en", pytest.param("de", marks=pytest.mark.long)])
 def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(
-    chromium: Chromium, behind: Lobby, language: str, request: pytest.FixtureRequest
+    chromium: Chromium, behind: VoiceServer, language: str, request: pytest.FixtureRequest
 ) -> None:
     request.addfinalizer(lambda: chromium.colours("light"))
     request.addfinalizer(lambda: chromium.language("en"))
@@ -521,7 +526,7 @@ def test_axe_finds_nothing_and_narrow_and_enlarged_pages_fit(
     assert faults == []
 
 
-def test_every_text_is_in_the_catalogue_in_both_languages(visitor: Visitor, behind: Lobby) -> None:
+def test_every_text_is_in_the_catalogue_in_both_languages(visitor: BrowserPage, behind: VoiceServer) -> None:
     english, german = map(set, visitor.does(KEYS))
     assert english == german
     sources = "".join(file.decode() for name, file in page_files().items() if not name.endswith("png"))
@@ -577,7 +582,7 @@ def test_without_a_server_the_page_opens_says_so_and_connects_when_it_is_back(
 
 
 def test_the_token_leaves_the_address_is_kept_and_a_wrong_or_missing_one_is_explained(
-    visitor: Visitor, behind: Lobby
+    visitor: BrowserPage, behind: VoiceServer
 ) -> None:
     assert visitor.browser.current_url == f"{behind.url}/"
     visitor.open(f"{behind.url}/")

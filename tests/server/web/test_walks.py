@@ -13,8 +13,8 @@ from selenium.webdriver.common.keys import Keys
 
 from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import silent, voiced
-from tests.server.web.browser import Visitor
-from tests.server.websocket.harness import Lobby
+from tests.server.web.browser import BrowserPage
+from tests.server.websocket.harness import VoiceServer
 
 RATE_HZ = 16_000
 SPOKEN = np.concatenate((silent(0.3), voiced(0.8), silent(3.0)))
@@ -35,12 +35,12 @@ MICROPHONE = f"""
 """
 
 
-def hear(visitor: Visitor, samples: NDArray[np.float32], *, is_looped: bool = False) -> None:
+def hear(visitor: BrowserPage, samples: NDArray[np.float32], *, is_looped: bool = False) -> None:
     """Let the microphone hear these samples from when it is opened."""
     visitor.does(MICROPHONE, base64.b64encode(to_pcm16(samples)).decode(), is_looped)
 
 
-def recorded(visitor: Visitor, sentences: int, *, speak_ms: int = 300) -> str:
+def recorded(visitor: BrowserPage, sentences: int, *, speak_ms: int = 300) -> str:
     """Record sentences in the people's part of the page; returns what it says then."""
     for number in range(sentences):
         visitor.until(lambda: visitor.text(".step button") == "Record")
@@ -54,18 +54,18 @@ def recorded(visitor: Visitor, sentences: int, *, speak_ms: int = 300) -> str:
     return visitor.text(".people .result")
 
 
-def show(visitor: Visitor, view: str) -> None:
+def show(visitor: BrowserPage, view: str) -> None:
     visitor.one(f'nav a[data-view="{view}"]').click()
 
 
-def tap(visitor: Visitor, thing: str) -> None:
+def tap(visitor: BrowserPage, thing: str) -> None:
     show(visitor, "home")
     visitor.one(f'[data-thing="{thing}"] .tap').click()
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
 def test_a_light_is_switched_by_tap_seen_by_voice_and_undone_like_a_spoken_command(
-    visitor: Visitor, behind: Lobby
+    visitor: BrowserPage, behind: VoiceServer
 ) -> None:
     tap(visitor, "light.counter")
     visitor.until(lambda: behind.state("light.counter") == "on")
@@ -86,7 +86,7 @@ def test_a_light_is_switched_by_tap_seen_by_voice_and_undone_like_a_spoken_comma
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
-def test_a_lock_is_opened_only_after_a_yes_and_the_no_has_the_focus(visitor: Visitor, behind: Lobby) -> None:
+def test_a_lock_is_opened_only_after_a_yes_and_the_no_has_the_focus(visitor: BrowserPage, behind: VoiceServer) -> None:
     if behind.state("lock.front_door") != "locked":
         tap(visitor, "lock.front_door")  # which needs no yes
         visitor.until(lambda: visitor.state_of("lock.front_door") == "locked")
@@ -105,7 +105,9 @@ def test_a_lock_is_opened_only_after_a_yes_and_the_no_has_the_focus(visitor: Vis
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
-def test_a_timer_rings_also_on_a_page_that_is_opened_meanwhile_and_is_snoozed(visitor: Visitor, behind: Lobby) -> None:
+def test_a_timer_rings_also_on_a_page_that_is_opened_meanwhile_and_is_snoozed(
+    visitor: BrowserPage, behind: VoiceServer
+) -> None:
     show(visitor, "plans")
     visitor.one("#plan-form input[type=number]").send_keys("3")
     visitor.one("#plan-form button").click()
@@ -127,7 +129,7 @@ def test_a_timer_rings_also_on_a_page_that_is_opened_meanwhile_and_is_snoozed(vi
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
-def test_what_was_said_is_there_after_a_reload_is_found_and_recalled(visitor: Visitor) -> None:
+def test_what_was_said_is_there_after_a_reload_is_found_and_recalled(visitor: BrowserPage) -> None:
     visitor.ask("Turn on the printer")
     visitor.open(visitor.browser.current_url)
     visitor.until(lambda: "Turn on the printer" in visitor.text("#past"))
@@ -141,7 +143,7 @@ def test_what_was_said_is_there_after_a_reload_is_found_and_recalled(visitor: Vi
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
-def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visitor, behind: Lobby) -> None:
+def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: BrowserPage, behind: VoiceServer) -> None:
     def step_to(selector: str, key: str = Keys.TAB) -> None:
         for _step in range(200):
             visitor.press(key)
@@ -206,7 +208,7 @@ def test_every_view_of_a_phone_is_reached_and_used_with_keys_alone(visitor: Visi
 
 
 @pytest.mark.parametrize("visitor", ["chromium", pytest.param("firefox", marks=pytest.mark.long)], indirect=True)
-def test_nothing_was_said_against_it(visitor: Visitor) -> None:
+def test_nothing_was_said_against_it(visitor: BrowserPage) -> None:
     said = "".join(visitor.complaints())
     assert "Content Security Policy" not in said
     assert "Uncaught" not in said

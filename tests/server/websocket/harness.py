@@ -93,8 +93,8 @@ class ScriptedEngines:
 
 
 @dataclass
-class Lobby:
-    """What is behind the server."""
+class VoiceServer:
+    """A server with the parts behind it, for a test to look at."""
 
     url: str
     lines: VoiceSessionManager
@@ -121,7 +121,7 @@ async def _sample(voice_id: str) -> list[Any]:
 
 
 @asynccontextmanager
-async def lobby(
+async def voice_server(
     folders: Folders,
     lines: Sequence[str | EdgevoxError] = (),
     *,
@@ -134,7 +134,7 @@ async def lobby(
     port: int = 0,
     voices: SpeakerService | None = None,
     **server: Any,
-) -> AsyncIterator[Lobby]:
+) -> AsyncIterator[VoiceServer]:
     """A server whose model says `lines` and whose recogniser hears `heard`.
 
     Where nobody calls one, it is quicker without tools.
@@ -186,7 +186,7 @@ async def lobby(
     app = create_app(assistant, ServerSettings(**server), TOKENS, reload=reload)
     try:
         async with http_listener(app, "127.0.0.1", port) as url:
-            yield Lobby(url, opened, bus, toolbox, model, records, assistant, home_context)
+            yield VoiceServer(url, opened, bus, toolbox, model, records, assistant, home_context)
     finally:
         if toolbox:
             await toolbox.stop()

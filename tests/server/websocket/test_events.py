@@ -17,7 +17,7 @@ from edgevox.core.events import EngineChanged, TranscriptReady, TurnEnded, TurnS
 from edgevox.core.files import Folders
 from edgevox.core.types import to_pcm16
 from tests.dialogue.sounds import voiced
-from tests.server.websocket.harness import BOUND_S, LIGHT_ON, OWNER, UNLOCK, lobby
+from tests.server.websocket.harness import BOUND_S, LIGHT_ON, OWNER, UNLOCK, voice_server
 
 HEADERS = {"Authorization": f"Bearer {OWNER}"}
 
@@ -53,7 +53,7 @@ async def turn(url: str, **more: Any) -> list[dict[str, Any]]:
 
 
 async def test_a_typed_turn_is_answered_with_frames_and_sound(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind:
+    async with voice_server(folders, [LIGHT_ON]) as behind:
         frames = await turn(behind.url, json={"text": "turn on the kitchen light"})
         assert behind.state("light.kitchen") == "on"
     kinds = [frame["type"] for frame in frames]
@@ -71,7 +71,7 @@ async def test_a_spoken_turn_is_understood(folders: Folders) -> None:
     with wave.open(file, "wb") as written:
         written.setparams((1, 2, 16_000, 0, "NONE", ""))
         written.writeframes(to_pcm16(voiced(1.0)))
-    async with lobby(folders, [LIGHT_ON]) as behind:
+    async with voice_server(folders, [LIGHT_ON]) as behind:
         frames = await turn(
             behind.url, data=file.getvalue(), headers={"Content-Type": "audio/wav"}, params={"speak": "false"}
         )
@@ -81,7 +81,7 @@ async def test_a_spoken_turn_is_understood(folders: Folders) -> None:
 
 
 async def test_what_needs_a_yes_cannot_be_agreed_to_by_the_same_token(folders: Folders) -> None:
-    async with lobby(folders, [UNLOCK]) as behind:
+    async with voice_server(folders, [UNLOCK]) as behind:
         frames = await turn(behind.url, json={"text": "unlock the front door"})
         assert behind.state("lock.front_door") == "locked"
     decided = next(frame for frame in frames if frame["type"] == "confirmation_decided")
@@ -89,7 +89,7 @@ async def test_what_needs_a_yes_cannot_be_agreed_to_by_the_same_token(folders: F
 
 
 async def test_the_events_of_the_room_are_told_as_frames(folders: Folders) -> None:
-    async with lobby(folders) as behind, asked("GET", f"{behind.url}/v1/events") as frames:
+    async with voice_server(folders) as behind, asked("GET", f"{behind.url}/v1/events") as frames:
         async with asyncio.timeout(BOUND_S):
             assert (await anext(frames))["type"] == "state"
             behind.bus.publish(TurnStarted(turn_id="t", source="voice", preset="home"))

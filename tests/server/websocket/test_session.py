@@ -13,13 +13,13 @@ from edgevox.core.errors import EngineFailed
 from edgevox.core.events import EngineChanged
 from edgevox.core.files import Folders
 from tests.dialogue.sounds import silent, voiced
-from tests.server.websocket.harness import GUEST, LIGHT_ON, UNLOCK, connected, lobby
+from tests.server.websocket.harness import GUEST, LIGHT_ON, UNLOCK, connected, voice_server
 
 LONG = "One two three four five six seven eight nine ten. " * 12
 
 
 async def test_a_spoken_command_changes_the_home_and_is_answered_aloud(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
         before = behind.state("light.kitchen")
         await client.say()
         done = await client.until("done")
@@ -51,7 +51,7 @@ async def test_a_spoken_command_changes_the_home_and_is_answered_aloud(folders: 
 
 
 async def test_frames_have_the_fields_of_the_contract(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
         await client.say()
         done = await client.until("done")
         await client.send("ping", id="x")
@@ -76,7 +76,7 @@ async def test_frames_have_the_fields_of_the_contract(folders: Folders) -> None:
 
 async def test_what_is_understood_at_a_pause_is_told_before_the_turn(folders: Folders) -> None:
     heard = ("turn on the", "turn on the kitchen light")
-    async with lobby(folders, [LIGHT_ON], heard=heard) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON], heard=heard) as behind, connected(behind.url) as client:
         await client.sound(np.concatenate((voiced(0.6), silent(0.4))))
         partial = await client.until("transcript")
         assert (partial["text"], partial["final"], partial["turn_id"]) == ("turn on the", False, None)
@@ -87,7 +87,7 @@ async def test_what_is_understood_at_a_pause_is_told_before_the_turn(folders: Fo
 
 
 async def test_a_typed_turn_is_answered_as_a_spoken_one_is(folders: Folders) -> None:
-    async with lobby(folders, ["Hello to you."]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, ["Hello to you."]) as behind, connected(behind.url) as client:
         await client.send("text", text="hello")
         done = await client.until("done")
         assert (done["heard"], done["reply"], done["outcome"]) == ("hello", "Hello to you.", "answered")
@@ -97,7 +97,7 @@ async def test_a_typed_turn_is_answered_as_a_spoken_one_is(folders: Folders) -> 
 
 
 async def test_sound_is_sent_at_the_rate_that_the_client_wants(folders: Folders) -> None:
-    async with lobby(folders, ["Hello to you."]) as behind, connected(behind.url, play_rate_hz=48_000) as client:
+    async with voice_server(folders, ["Hello to you."]) as behind, connected(behind.url, play_rate_hz=48_000) as client:
         await client.send("text", text="hello")
         await client.until("done")
     begun = next(frame for frame in client.frames if frame["type"] == "audio_begin")
@@ -106,20 +106,20 @@ async def test_sound_is_sent_at_the_rate_that_the_client_wants(folders: Folders)
 
 
 async def test_sound_may_come_at_the_rate_of_the_browser(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url, rate_hz=48_000) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url, rate_hz=48_000) as client:
         await client.say(rate_hz=48_000)
         assert (await client.until("done"))["outcome"] == "answered"
 
 
 async def test_a_microphone_that_is_switched_off_ends_the_sentence(folders: Folders) -> None:
-    async with lobby(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [LIGHT_ON]) as behind, connected(behind.url) as client:
         await client.say(0.8, silence_s=0.0)
         await client.send("audio_end")
         assert (await client.until("done"))["outcome"] == "answered"
 
 
 async def test_a_client_that_wants_no_sound_gets_none(folders: Folders) -> None:
-    async with lobby(folders, ["Hello."]) as behind, connected(behind.url, speak=False) as client:
+    async with voice_server(folders, ["Hello."]) as behind, connected(behind.url, speak=False) as client:
         assert client.frames[0]["speaks"] is False
         await client.send("text", text="hello")
         assert (await client.until("done"))["reply"] == "Hello."
@@ -131,7 +131,7 @@ async def test_a_client_that_wants_no_sound_gets_none(folders: Folders) -> None:
 
 async def test_barge_in_stops_the_sound_and_keeps_the_words_that_were_played(folders: Folders) -> None:
     async with (
-        lobby(folders, [LONG, "Yes?"], heard=["no wait"]) as behind,
+        voice_server(folders, [LONG, "Yes?"], heard=["no wait"]) as behind,
         connected(behind.url, plays=False) as client,
     ):
         await client.send("text", text="count")
@@ -153,7 +153,7 @@ async def test_barge_in_stops_the_sound_and_keeps_the_words_that_were_played(fol
 
 async def test_lights_without_a_place_are_those_of_the_clients_room(folders: Folders) -> None:
     lights_on = '<tool_call>\n{"name": "turn_on", "arguments": {"domain": "light"}}\n</tool_call>'
-    async with lobby(folders, [lights_on]) as behind, connected(behind.url, room="bedroom") as client:
+    async with voice_server(folders, [lights_on]) as behind, connected(behind.url, room="bedroom") as client:
         await client.send("text", text="turn on the lights")
         done = await client.until("done")
     assert done["reply"] == "The bedroom light and the bedside lamp are on."
@@ -161,7 +161,7 @@ async def test_lights_without_a_place_are_those_of_the_clients_room(folders: Fol
 
 async def test_a_client_that_hears_itself_is_not_interrupted_by_it(folders: Folders) -> None:
     async with (
-        lobby(folders, [LONG], heard=["no wait"]) as behind,
+        voice_server(folders, [LONG], heard=["no wait"]) as behind,
         connected(behind.url, plays=False, hears_itself=True) as client,
     ):
         await client.send("text", text="count")
@@ -175,7 +175,7 @@ async def test_a_client_that_hears_itself_is_not_interrupted_by_it(folders: Fold
 
 
 async def test_a_client_can_stop_it_without_a_word(folders: Folders) -> None:
-    async with lobby(folders, [LONG]) as behind, connected(behind.url, plays=False) as client:
+    async with voice_server(folders, [LONG]) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="count")
         await client.until("audio_begin")
         await client.send("stop")
@@ -184,7 +184,7 @@ async def test_a_client_can_stop_it_without_a_word(folders: Folders) -> None:
 
 
 async def test_no_more_is_sent_than_a_ring_holds(folders: Folders) -> None:
-    async with lobby(folders, [LONG]) as behind, connected(behind.url, plays=False) as client:
+    async with voice_server(folders, [LONG]) as behind, connected(behind.url, plays=False) as client:
         await client.send("text", text="count")
         begun = await client.until("audio_begin")
         await client.send("ping", id=1)
@@ -203,7 +203,7 @@ async def test_no_more_is_sent_than_a_ring_holds(folders: Folders) -> None:
 
 
 async def test_a_yes_by_click_lets_it_happen(folders: Folders) -> None:
-    async with lobby(folders, [UNLOCK]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [UNLOCK]) as behind, connected(behind.url) as client:
         await client.send("text", text="unlock the front door")
         asked = await client.until("confirmation_required")
         assert asked["may_answer"] is True
@@ -216,7 +216,7 @@ async def test_a_yes_by_click_lets_it_happen(folders: Folders) -> None:
 
 
 async def test_a_no_by_click_leaves_it_alone(folders: Folders) -> None:
-    async with lobby(folders, [UNLOCK]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [UNLOCK]) as behind, connected(behind.url) as client:
         await client.send("text", text="unlock the front door")
         asked = await client.until("confirmation_required")
         await client.send("confirm", token=asked["token"], granted=False)
@@ -227,14 +227,14 @@ async def test_a_no_by_click_leaves_it_alone(folders: Folders) -> None:
 
 
 async def test_an_answer_to_nothing_is_told_so(folders: Folders) -> None:
-    async with lobby(folders) as behind, connected(behind.url) as client:
+    async with voice_server(folders) as behind, connected(behind.url) as client:
         await client.send("confirm", token="other", granted=True)
         assert (await client.until("error"))["code"] == "confirmation_not_found"
 
 
 async def test_who_may_not_confirm_cannot_say_yes_in_any_way(folders: Folders) -> None:
     async with (
-        lobby(folders, [UNLOCK], heard=["unlock the front door", "yes"]) as behind,
+        voice_server(folders, [UNLOCK], heard=["unlock the front door", "yes"]) as behind,
         connected(behind.url, token=GUEST) as client,
     ):
         assert client.frames[0]["may_confirm"] is False
@@ -254,7 +254,7 @@ async def test_who_may_not_confirm_cannot_say_yes_in_any_way(folders: Folders) -
 
 async def test_a_turn_that_fails_says_so_and_the_next_one_works(folders: Folders) -> None:
     failure = EngineFailed("the model died", hint="wait")
-    async with lobby(folders, [failure, "Hello."]) as behind, connected(behind.url) as client:
+    async with voice_server(folders, [failure, "Hello."]) as behind, connected(behind.url) as client:
         await client.send("text", text="hello")
         done = await client.until("done")
         assert (done["outcome"], done["error_code"], done["hint"]) == ("failed", "engine_failed", "wait")
@@ -263,7 +263,7 @@ async def test_a_turn_that_fails_says_so_and_the_next_one_works(folders: Folders
 
 
 async def test_engines_that_fail_are_told_to_all(folders: Folders) -> None:
-    async with lobby(folders) as behind, connected(behind.url) as one, connected(behind.url) as other:
+    async with voice_server(folders) as behind, connected(behind.url) as one, connected(behind.url) as other:
         behind.bus.publish(EngineChanged(engine="llm", state="restarting", detail="it died"))
         for client in (one, other):
             assert (await client.until("engine"))["detail"] == "it died"
@@ -271,7 +271,7 @@ async def test_engines_that_fail_are_told_to_all(folders: Folders) -> None:
 
 async def test_clients_have_conversations_of_their_own(folders: Folders) -> None:
     async with (
-        lobby(folders, ["One.", "Two."]) as behind,
+        voice_server(folders, ["One.", "Two."]) as behind,
         connected(behind.url) as one,
         connected(behind.url, token=GUEST) as other,
     ):
@@ -285,7 +285,7 @@ async def test_clients_have_conversations_of_their_own(folders: Folders) -> None
 
 
 async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders) -> None:
-    async with lobby(folders, ["Hello."], engines=frozenset({"tts"})) as behind, connected(behind.url) as client:
+    async with voice_server(folders, ["Hello."], engines=frozenset({"tts"})) as behind, connected(behind.url) as client:
         assert client.frames[0]["listens"] is False
         await client.send("text", text="hello")
         await client.until("done")
@@ -294,7 +294,10 @@ async def test_without_a_recogniser_only_typed_turns_are_taken(folders: Folders)
 
 
 async def test_only_so_many_typed_turns_wait(folders: Folders) -> None:
-    async with lobby(folders, [LONG, "a", "b", "c", "d"]) as behind, connected(behind.url, plays=False) as client:
+    async with (
+        voice_server(folders, [LONG, "a", "b", "c", "d"]) as behind,
+        connected(behind.url, plays=False) as client,
+    ):
         await client.send("text", text="count")
         await client.until("audio_begin")
         for number in range(9):
@@ -303,7 +306,7 @@ async def test_only_so_many_typed_turns_wait(folders: Folders) -> None:
 
 
 async def test_a_call_chosen_on_a_screen_is_a_silent_turn_of_exactly_that_entity(folders: Folders) -> None:
-    async with lobby(folders) as behind, connected(behind.url) as client:
+    async with voice_server(folders) as behind, connected(behind.url) as client:
         await client.send("call", name="light_set", arguments={"entity_ids": ["light.desk_lamp"], "color": "#3366ff"})
         assert (await client.until("turn_begin"))["source"] == "screen"
         done = await client.until("done", outcome="answered")
@@ -315,7 +318,7 @@ async def test_a_call_chosen_on_a_screen_is_a_silent_turn_of_exactly_that_entity
 
 async def test_a_call_chosen_on_a_screen_is_answered_in_the_language_of_the_household(folders: Folders) -> None:
     german = Settings(stt=SttSettings(language="de"))
-    async with lobby(folders, settings=german) as behind, connected(behind.url) as client:
+    async with voice_server(folders, settings=german) as behind, connected(behind.url) as client:
         assert next(frame for frame in client.frames if frame["type"] == "hello")["language"] == "de"
         await client.send("call", name="turn_on", arguments={"entity_ids": ["light.desk_lamp"]})
         done = await client.until("done", outcome="answered")
@@ -325,7 +328,7 @@ async def test_a_call_chosen_on_a_screen_is_answered_in_the_language_of_the_hous
 
 async def test_a_call_asks_like_a_spoken_command_but_not_for_what_is_so_already(folders: Folders) -> None:
     unlock = {"name": "turn_off", "arguments": {"entity_ids": ["lock.front_door"]}}
-    async with lobby(folders) as behind, connected(behind.url) as client:
+    async with voice_server(folders) as behind, connected(behind.url) as client:
         await client.send("call", **unlock)
         asked = await client.until("confirmation_required", may_answer=True)
         assert 0 < asked["expires_in_s"] <= 30
@@ -339,6 +342,6 @@ async def test_a_call_asks_like_a_spoken_command_but_not_for_what_is_so_already(
 
 
 async def test_snoozing_what_does_not_ring_is_said_to_have_no_effect(folders: Folders) -> None:
-    async with lobby(folders, has_tools=False) as behind, connected(behind.url) as client:
+    async with voice_server(folders, has_tools=False) as behind, connected(behind.url) as client:
         await client.send("snooze")
         assert (await client.until("error"))["code"] == "not_ringing"

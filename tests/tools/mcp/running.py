@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 from edgevox.config import McpSettings
 from edgevox.core.types import ToolCall
+from edgevox.testing.serve import free_port
 from edgevox.tools import Caller, ToolExecutor, ToolRegistry, ToolResult
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, StdioServer
@@ -96,12 +96,6 @@ def starts(log: Path) -> int:
 
 def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @asynccontextmanager

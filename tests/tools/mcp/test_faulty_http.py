@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from edgevox.config import McpSettings
+from edgevox.testing.serve import free_port
 from edgevox.tools.mcp.config import HttpServer
-from tests.tools.mcp.running import free_port, raw, running, until
+from tests.tools.mcp.running import raw, running, until
 
 IMPATIENT = McpSettings(start_timeout_s=3.0)
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 # `make test-newest-home` names another one.
+from edgevox.testing.serve import free_port
+
 HASS = Path(os.environ.get("TEST_HASS") or Path(__file__).resolve().parents[4] / ".home-assistant" / "bin" / "hass")
 _STARTS_WITHIN_S = 90.0
 _CONFIGURATION = """
@@ -210,9 +211,3 @@ def eventually(is_so: Callable[[], bool], *, within_s: float) -> None:
     while not is_so():
         assert time.monotonic() < until_s, "it took too long"
         time.sleep(0.05)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

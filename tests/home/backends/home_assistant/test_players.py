@@ -20,7 +20,7 @@ from tests.satellites.esphome_device import esphome_device
 from tests.satellites.esphome_recording import SPEECH
 from tests.satellites.harness import satellite
 from tests.satellites.test_wyoming import connector
-from tests.server.websocket.harness import BOUND_S, lobby, until
+from tests.server.websocket.harness import BOUND_S, until, voice_server
 
 pytestmark = pytest.mark.engine
 
@@ -47,7 +47,7 @@ async def test_a_satellite_answers_on_a_media_player_and_the_music_of_its_room_i
     try:
         async with (
             esphome_device() as (address, device),
-            lobby(folders, ["It is on the shelf."], heard=["where is it"], settings=settings) as assistant,
+            voice_server(folders, ["It is on the shelf."], heard=["where is it"], settings=settings) as assistant,
             connector(assistant, folders) as file,
         ):
             assert assistant.toolbox is not None
@@ -83,7 +83,7 @@ async def test_edgevox_as_a_satellite_answers_on_a_media_player(server: Server, 
         return str(server.attribute(ANSWERS_ON, "media_content_id"))
 
     async with (
-        lobby(folders, ["It is on the shelf."], heard=["where is it"], settings=settings) as assistant,
+        voice_server(folders, ["It is on the shelf."], heard=["where is it"], settings=settings) as assistant,
         satellite(assistant.url, player=ANSWERS_ON) as device,
     ):
         await device.connected()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import getpass
 import shutil
 import signal
-import socket
 import subprocess
 from pathlib import Path
 
 from edgevox.config.secrets import Secret
 from edgevox.home.backends.mqtt import Broker
+from edgevox.testing.serve import free_port
 
 USER = "edgevox"
 PASSWORD = "corr3ct-h0rse"
@@ -75,12 +75,6 @@ class Mosquitto:
             self._process.kill()
             self._process.communicate(timeout=10)
             self._process = None
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _program(name: str) -> str:
