@@ -295,6 +295,11 @@ class Engines:
         return tuple(self.models.voices)
 
     @property
+    def languages_with_pitch(self) -> tuple[str, ...]:
+        """The languages whose voice can be made higher and lower."""
+        return self.models.tts_choice.with_pitch if "tts" in self else ()
+
+    @property
     def expected_language(self) -> str | None:
         """The configured input language; None if it is detected."""
         language = self.settings.stt.language

@@ -223,5 +223,5 @@ class VoiceSessionManager:
             # Those of a client last as long as its session.
             self.keep if caller is LOCAL else lambda _name, _value: None,
             pitch_semitones=tts.pitch_semitones,
-            with_pitch=self.engines.models.tts_choice.with_pitch if "tts" in self.engines else (),
+            with_pitch=self.engines.languages_with_pitch,
         )

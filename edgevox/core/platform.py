@@ -215,6 +215,12 @@ def enlarge_pipe(descriptor: int, size_bytes: int) -> None:
 # --- users
 
 
+def never_block(descriptor: int) -> None:
+    """Make writing to a full pipe fail instead of wait, where the system can."""
+    if sys.platform != "win32":
+        os.set_blocking(descriptor, False)
+
+
 def user_id() -> int:
     """The user id of this process. Raises PlatformUnsupported."""
     if sys.platform != "win32":

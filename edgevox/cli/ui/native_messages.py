@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from edgevox.core.platform import never_block
+
 _READER_ENDS_WITHIN_S = 1.0
 
 
@@ -20,7 +22,7 @@ def native_messages_to(log: logging.Handler) -> Iterator[None]:
     terminal = os.dup(2)
     read_end, write_end = os.pipe()
     # A message that does not fit is lost: PortAudio's thread must never wait for this process.
-    os.set_blocking(write_end, False)
+    never_block(write_end)
     os.dup2(write_end, 2)
     os.close(write_end)
     sys.stderr = os.fdopen(os.dup(terminal), "w", encoding=python_stderr.encoding, errors="replace", buffering=1)

@@ -81,11 +81,12 @@ class Stenographer:
 
 
 class ScriptedEngines:
-    """What Lines needs of the engines."""
+    """What voice sessions need of the engines."""
 
     def __init__(self, model: ScriptedModel, names: frozenset[str], language: str = ENGLISH) -> None:
         self.llm = model
         self.languages = ReplyLanguages(voices=(language,), expected=language)
+        self.languages_with_pitch: tuple[str, ...] = ()
         self._names = names
 
     def __contains__(self, name: object) -> bool:
