@@ -129,21 +129,23 @@ class RoundRobinLock:
                 self._is_taken = False
                 self._next()  # granted, but cancelled
             else:
-                self._waiting[client_name].remove(place)
-                if not self._waiting[client_name]:
-                    del self._waiting[client_name]
+                own = self._waiting.get(client_name, deque())
+                if place in own:
+                    own.remove(place)
+                    if not own:
+                        del self._waiting[client_name]
             raise
 
     def _next(self) -> None:
-        if self._is_taken or self._is_held or not self._waiting:
-            return
-        client_name = next(iter(self._waiting))
-        places = self._waiting.pop(client_name)
-        place = places.popleft()
-        if places:
-            self._waiting[client_name] = places  # behind the others
-        self._is_taken = True
-        place.set_result(None)
+        while self._waiting and not (self._is_taken or self._is_held):
+            client_name = next(iter(self._waiting))
+            places = self._waiting.pop(client_name)
+            place = places.popleft()
+            if places:
+                self._waiting[client_name] = places  # behind the others
+            if not place.done():  # a waiter that is cancelled leaves the queue a moment later
+                self._is_taken = True
+                place.set_result(None)
 
 
 _SPEECH_S = 60.0

@@ -108,7 +108,7 @@ async def test_audio_options_that_are_not_supported_are_refused_by_name() -> Non
             await transcribe(response_format="verbose_json", timestamp_granularities=["word", "segment"])
         with pytest.raises(openai.BadRequestError, match="stream_format: this server does not support it"):
             await sound.audio.speech.create(model="tts-1", voice="alloy", input="Hello.", stream_format="sse")
-        with pytest.raises(openai.BadRequestError, match="voice: this server speaks with mouth, not with emma"):
+        with pytest.raises(openai.BadRequestError, match="voice: this server speaks with test-voice, not with emma"):
             await sound.audio.speech.create(model="tts-1", voice="emma", input="Hello.")
         await transcribe(response_format="verbose_json", timestamp_granularities=["segment"])
 

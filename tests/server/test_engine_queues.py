@@ -122,6 +122,18 @@ async def test_a_cancelled_request_frees_its_turn(moment: str) -> None:
     assert impatient.cancelled() or moment == "given"
 
 
+async def test_a_place_is_not_granted_to_a_request_that_was_cancelled_in_the_same_moment() -> None:
+    turns = RoundRobinLock()
+    async with asyncio.timeout(BOUND_S):
+        async with turns.turn("first"):
+            impatient = asyncio.create_task(turns.turn("impatient").__aenter__())
+            patient = asyncio.create_task(turns.turn("patient").__aenter__())
+            await settle()
+            impatient.cancel()  # and the first ends before the cancelled task runs again
+        await patient
+    assert turns.waiting == 0
+
+
 async def test_nobody_begins_while_held_not_even_who_was_just_given_the_place() -> None:
     turns = RoundRobinLock()
     begun = asyncio.Event()

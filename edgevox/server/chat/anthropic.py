@@ -111,6 +111,7 @@ class MessagesBody(chat.ChatBody, StrictBody):
     top_p: float | None = Field(None, gt=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     output_config: _OutputConfig | None = None
+    output_format: _OutputFormat | None = None
     metadata: Ignored = None
     thinking: Ignored = None
     cache_control: Ignored = None
@@ -143,7 +144,7 @@ class MessagesBody(chat.ChatBody, StrictBody):
         )
 
     def _json_schema(self) -> JsonObject | None:
-        given = self.output_config.format if self.output_config else None
+        given = (self.output_config.format if self.output_config else None) or self.output_format
         return given.schema_ if given else None
 
     def _choice(self) -> ToolChoice:

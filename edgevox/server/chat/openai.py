@@ -111,6 +111,20 @@ class _CommonBody(chat.ChatBody, StrictBody):
     id_slot: Ignored = None
     timings_per_token: Ignored = None
     return_progress: Ignored = None
+    samplers: Ignored = None
+    backend_sampling: Ignored = None
+    dynatemp_range: Ignored = None
+    dynatemp_exponent: Ignored = None
+    xtc_probability: Ignored = None
+    xtc_threshold: Ignored = None
+    typ_p: Ignored = None
+    typical_p: Ignored = None
+    repeat_last_n: Ignored = None
+    repetition_penalty: Ignored = None
+    dry_multiplier: Ignored = None
+    dry_base: Ignored = None
+    dry_allowed_length: Ignored = None
+    dry_penalty_last_n: Ignored = None
 
     stop: chat.StopString | Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
@@ -168,6 +182,7 @@ class ChatCompletionBody(_CommonBody):
     reasoning_effort: Ignored = None
     reasoning_format: Ignored = None
     chat_template_kwargs: Ignored = None
+    enable_thinking: Ignored = None
     web_search_options: Annotated[Any, only()] = None
 
     def sampling(self, base: Sampling) -> Sampling:

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from edgevox.core.types import JsonObject, NamedTool, ToolChoice
 from edgevox.server.chat import input as chat
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import StrictBody, only, unsupported, validated
+from edgevox.server.http.wire import Ignored, StrictBody, only, unsupported, validated
 
 RATE_HZ: Final = 24_000
 SAMPLE_BYTES: Final = 2
@@ -88,13 +88,13 @@ _EAGERNESS = {"low": 2.0, "medium": 1.0, "auto": 1.0, "high": 0.5}
 
 
 class TurnDetection(StrictBody):
-    """The endpointer of the assistant, behind both names; it finds speech without a threshold of the client."""
+    """The endpointer of the assistant, behind both names; it needs no threshold and no padding of the client."""
 
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     create_response: bool = True
     interrupt_response: bool = True
-    threshold: Annotated[float | None, only(0.5)] = None
-    prefix_padding_ms: Annotated[int | None, only(300)] = None
+    threshold: Ignored = None
+    prefix_padding_ms: Ignored = None
     silence_duration_ms: Annotated[int, Field(ge=100, le=5000)] | None = None
     eagerness: Literal["low", "medium", "high", "auto"] | None = None
     idle_timeout_ms: Annotated[Any, only()] = None
@@ -112,7 +112,7 @@ class Transcription(StrictBody):
 
     model: str | None = None
     language: str | None = None
-    prompt: Annotated[str | None, only("")] = None
+    prompt: Ignored = None
     delay: Annotated[Any, only()] = None
 
 
@@ -122,7 +122,7 @@ class AudioInput(StrictBody):
     format: AudioFormat = AudioFormat()
     turn_detection: TurnDetection | None = TurnDetection()
     transcription: Transcription | None = None
-    noise_reduction: Annotated[Any, only()] = None
+    noise_reduction: Ignored = None
 
 
 class AudioOutput(StrictBody):

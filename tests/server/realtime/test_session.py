@@ -194,11 +194,8 @@ async def test_the_silence_that_a_client_wants_ends_its_utterances(folders: Fold
 
 async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: Folders) -> None:
     refused = {
-        "input.turn_detection.threshold": {"input": {"turn_detection": {"type": "server_vad", "threshold": 0.9}}},
-        "input.turn_detection.prefix_padding_ms": {"input": {"turn_detection": {"prefix_padding_ms": 10}}},
         "input.transcription.language": {"input": {"transcription": {"language": "fr"}}},
-        "input.transcription.prompt": {"input": {"transcription": {"prompt": "names"}}},
-        "input.noise_reduction": {"input": {"noise_reduction": {"type": "near_field"}}},
+        "input.transcription.delay": {"input": {"transcription": {"delay": "low"}}},
         "output.voice": {"output": {"voice": "emma"}},
     }
     settings = Settings.model_validate({"stt": {"language": "en"}})
@@ -207,10 +204,14 @@ async def test_a_setting_that_would_have_no_effect_is_refused_by_name(folders: F
             session: Any = {"type": "realtime", "audio": audio}
             await talker.connection.session.update(session=session)
             assert (await talker.until("error")).error.param == f"session.audio.{place}"
-        usual = {"type": "server_vad", "threshold": 0.5, "prefix_padding_ms": 300, "silence_duration_ms": 500}
+        usual = {"type": "server_vad", "threshold": 0.9, "prefix_padding_ms": 10, "silence_duration_ms": 500}
         told = await talker.update(
             audio={
-                "input": {"turn_detection": usual, "transcription": {"language": "en-US"}},
+                "input": {
+                    "turn_detection": usual,
+                    "transcription": {"language": "en-US", "prompt": "names"},
+                    "noise_reduction": {"type": "near_field"},
+                },
                 "output": {"voice": "marin"},
             }
         )
