@@ -45,6 +45,7 @@ MAY_CATCH_ALL = {
     "edgevox.tools.plugins.manager",
     "edgevox.tools.mcp.supervisor",
     "edgevox.core.hooks",
+    "edgevox.dialogue.pipeline",  # a turn always ends
 }
 # Only this file may import what is under the GPL.
 GPL = {"piper": {"edgevox.tts.piper", "edgevox.tts.espeak"}}

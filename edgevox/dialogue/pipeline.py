@@ -366,6 +366,10 @@ class Pipeline:
             turn.cancel.set()
             self._publish(events.TurnEnded(turn_id=turn.id, outcome="cancelled"))
             raise
+        except Exception as error:  # a bug; programs wait until the turn is over
+            turn.cancel.set()
+            self._publish(events.TurnEnded(turn_id=turn.id, outcome="failed", error=f"{type(error).__name__}: {error}"))
+            raise
         finally:
             self._turn = None
             self.start_idle_work()

@@ -287,7 +287,8 @@ class WyomingConnection:
         """Handle an event; unknown events are ignored, as the protocol requires."""
         kind = event.type
         if Describe.is_type(kind):
-            await self._send(self._service.info)
+            # A wake word of the user's own is loaded for its phrase.
+            await self._send(await asyncio.to_thread(lambda: self._service.info))
         elif Ping.is_type(kind):
             await self._send(Pong(Ping.from_event(event).text))
         elif Transcribe.is_type(kind):

@@ -59,6 +59,13 @@ async def test_an_engine_that_fails_closes_the_turn_and_the_next_one_works() -> 
     assert (await talk.answer("Hello?", Turn())).reply == "Back."
 
 
+async def test_a_bug_ends_the_turn_for_programs_that_wait_for_it() -> None:
+    events: list[Event] = []
+    with pytest.raises(RuntimeError):
+        await pipeline(ScriptedModel([]), events).answer("Hello?", Turn())
+    assert [event.outcome for event in events if isinstance(event, TurnEnded)] == ["failed"]
+
+
 class FailsOnCue(ScriptedModel):
     def __init__(self) -> None:
         super().__init__([EngineFailed("gone")])
