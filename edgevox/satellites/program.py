@@ -265,11 +265,10 @@ class Satellite:
             return
         score = self._detector.confidence if self._detector else 0.0
         level_db = round(self._wake_level.level_db, 1)
-        wake: JsonObject = {"type": "wake", "score": round(min(1.0, score), 4), "level_db": level_db}
         at_s = self._connection.server_clock.at(time.monotonic())
-        if at_s is not None:  # a server that tells no time does not know the field
-            wake["at_s"] = at_s
-        self._send(wake)
+        # A server that tells no time does not know the field.
+        when = {} if at_s is None else {"at_s": at_s}
+        self._send({"type": "wake", "score": round(min(1.0, score), 4), "level_db": level_db, **when})
         for block in after:
             self._send_audio(block)
         self._tell_attention()
