@@ -19,7 +19,9 @@ export class Models {
 
   async refresh() {
     clearTimeout(this.timer);
+    const number = (this.asked = (this.asked ?? 0) + 1);
     const show = ({ data }) => {
+      if (number !== this.asked) return; // an answer from before a download began
       this.list.show(KINDS.flatMap((kind) => data.filter((model) => model.kind === kind)));
       void this.voices.show(data.filter((model) => model.kind === "tts"));
       const encoder = data.find((model) => model.kind === "speaker");
