@@ -19,7 +19,7 @@ from edgevox.home.grammar import tool_call
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.resolve.fuzzy import edit_distance
 from edgevox.home.rules.languages.bag_of_words import read_words
-from edgevox.home.rules.languages.clock_times import timed_requests
+from edgevox.home.rules.languages.clock_times import timed_reminder, timed_requests, without_polite_words
 from edgevox.home.rules.languages.intents import call_of
 from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
 
@@ -135,14 +135,12 @@ class _Reader:
 
     def _reminder(self, text: str) -> Reading | None:
         """ "Weck mich jeden Werktag um sieben", "Erinnere mich um acht an den Müll"."""
-        times = own_file(self.language)["times"]
-        for one in timed_requests(text, self.language, is_alarm=True):
-            plain = " ".join(re.sub(rf"\b(?:{times['polite']})", " ", one.rest, flags=re.IGNORECASE).split())
-            if re.fullmatch(times["alarm"], plain, re.IGNORECASE) and "set_alarm" in self.tools:
+        alarm = own_file(self.language)["times"]["alarm"]
+        for one in timed_requests(text, self.language, is_alarm=True) if "set_alarm" in self.tools else ():
+            if re.fullmatch(alarm, without_polite_words(one.rest, self.language), re.IGNORECASE):
                 return Reading((tool_call("set_alarm", time=one.time),))
-            said = re.fullmatch(times["reminder"], plain, re.IGNORECASE)
-            if said and "set_reminder" in self.tools:
-                return Reading((tool_call("set_reminder", task=said["task"].strip(" ,"), time=one.time),))
+        if "set_reminder" in self.tools and (one := timed_reminder(text, self.language)):
+            return Reading((tool_call("set_reminder", task=one.rest, time=one.time),))
         return None
 
     def _at_a_time(self, text: str) -> Reading | None:
