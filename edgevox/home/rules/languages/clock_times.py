@@ -206,15 +206,16 @@ def _weekdays(said: str, language: str, *, is_every: bool) -> str:
 
 @cache
 def _numbers(language: str) -> Mapping[str, int]:
-    """The words for 0 to 59."""
+    """The words for 0 to 59, with spaces for hyphens too: "vingt et un"."""
     from hassil.numbers import get_rbnf_engine
 
     engine = get_rbnf_engine(language)
-    return {
-        words.replace("\u00ad", "").lower(): number
-        for number in range(_MINUTES)
-        for words in engine.format_number(number).text_by_ruleset.values()
-    }
+    numbers: dict[str, int] = dict(own_file(language)["times"].get("numbers", {}))
+    for number in range(_MINUTES):
+        for said in engine.format_number(number).text_by_ruleset.values():
+            words = said.replace("\u00ad", "").lower()
+            numbers |= {words: number, words.replace("-", " "): number}
+    return numbers
 
 
 @cache

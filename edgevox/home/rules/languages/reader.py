@@ -29,7 +29,16 @@ _TALK = {"HassNevermind": "nevermind", "HassRespond": "greeting"}
 _UNITS = ("hours", "minutes", "seconds")
 # A template may take the hour for a value: "abbassa la tenda alle 20" is no position.
 _AT_ONCE = frozenset(
-    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed", "set_volume"}
+    {
+        "turn_on",
+        "turn_off",
+        "light_set",
+        "set_position",
+        "climate_set_temperature",
+        "fan_set_speed",
+        "set_volume",
+        "media_search_and_play",
+    }
 )
 
 
@@ -95,12 +104,14 @@ class _Reader:
         if match.english:
             return Reading(is_here=match.is_here, english=match.english)
         call = self._call(match)
-        if call is None or (call.name in _AT_ONCE and self._has_clock_time(text)):
+        if call is None or (call.name in _AT_ONCE and self._has_time_or_alarm(text)):
             return None
         return Reading((call,), is_here=match.is_here)
 
-    def _has_clock_time(self, text: str) -> bool:
-        return re.search(own_file(self.language)["clock_phrase"], text, re.IGNORECASE) is not None
+    def _has_time_or_alarm(self, text: str) -> bool:
+        """Whether a request has a clock time, or is for an alarm: "pon la alarma" plays no music."""
+        own = own_file(self.language)
+        return any(re.search(pattern, text, re.IGNORECASE) for pattern in (own["clock_phrase"], own["alarm_phrase"]))
 
     def _call(self, match: Match) -> ToolCall | None:
         call = call_of(match)

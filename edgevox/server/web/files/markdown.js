@@ -36,7 +36,8 @@ function marked(text) {
 
 // "2*3*4" and "a_b_c" are no italics.
 function isInWord(part, before) {
-  return /^[*_](?!\*)/.test(part) && (part.startsWith("*") ? /[\w*]/ : /\w/).test(before);
+  if (part.startsWith("_")) return /\w/.test(before);
+  return /^\*(?!\*)/.test(part) && /[\w*]/.test(before);
 }
 
 function styled(part) {
