@@ -150,8 +150,8 @@ class _Reader:
         for one in timed_requests(text, self.language, is_alarm=True) if "set_alarm" in self.tools else ():
             if re.fullmatch(alarm, without_polite_words(one.rest, self.language), re.IGNORECASE):
                 return Reading((tool_call("set_alarm", time=one.time),))
-        if "set_reminder" in self.tools and (one := timed_reminder(text, self.language)):
-            return Reading((tool_call("set_reminder", task=one.rest, time=one.time),))
+        if "set_reminder" in self.tools and (reminder := timed_reminder(text, self.language)):
+            return Reading((tool_call("set_reminder", task=reminder.rest, time=reminder.time),))
         return None
 
     def _at_a_time(self, text: str) -> Reading | None:
