@@ -66,7 +66,7 @@ def _in_language(due: DueAlarm, now: datetime, language: str, *, is_late: bool) 
         case "schedule" | "watch":
             return sentence(name)
         case "reminder":
-            task = name.rstrip(".") or say("ring_something", language)
+            task = (name or say("ring_something", language)).rstrip(".")
             if due.person:
                 return sentence(say("ring_reminder_for", language, person=due.person, task=task))
             return sentence(say("ring_reminder", language, task=task))

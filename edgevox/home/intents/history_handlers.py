@@ -56,7 +56,7 @@ async def _record(home: Home, entity: Entity, now: datetime) -> list[StateChange
 
 
 def _last_began(record: Sequence[StateChange], entity: Entity, asked: str) -> datetime | None:
-    """When the entity last got into a state; None if the record does not have it."""
+    """When the entity last got into a state; None if neither the record nor the entity has it."""
     if not record:
         return entity.changed_at if is_in_state(entity, asked) else None
     # The last change may not be recorded yet.
@@ -64,6 +64,8 @@ def _last_began(record: Sequence[StateChange], entity: Entity, asked: str) -> da
     states = [*record, now_so] if entity.state not in _AWAY else record
     was_so = [is_in_state(replace(entity, state=change.state), asked) for change in states]
     begun = [states[at].at for at in range(1, len(states)) if was_so[at] and not was_so[at - 1]]
+    if not begun and all(was_so) and entity.changed_at and entity.changed_at <= record[0].at:
+        return entity.changed_at  # it has been so since before the record
     return begun[-1] if begun else None
 
 

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from edgevox.core.languages import listed
 from edgevox.core.types import ToolCall
-from edgevox.home.alarms.alarm_handlers import length_slots
+from edgevox.home.alarms.alarm_handlers import RUNS, length_slots
 from edgevox.home.alarms.alarms import Alarm, Alarms
 from edgevox.home.alarms.time_expression import PastTime
 from edgevox.home.alarms.time_parser import InvalidTime, parse_time
@@ -275,8 +275,15 @@ def _alarms_back(before: Clocks, after: Clocks, alarms: Alarms) -> tuple[list[To
         if key in since or alarm.repeat or not (when := _when(alarm, alarms)):
             lost.append(alarm)
             continue
-        label = {"task": alarm.label} if alarm.kind == "reminder" else {"name": alarm.label} if alarm.label else {}
-        calls.append(tool_call("set_reminder" if alarm.kind == "reminder" else "set_alarm", time=when, **label))
+        match alarm.kind:
+            case "alarm":
+                calls.append(tool_call("set_alarm", time=when, **({"name": alarm.label} if alarm.label else {})))
+            case "reminder":
+                calls.append(tool_call("set_reminder", time=when, task=alarm.label))
+            case "schedule":
+                calls.append(tool_call("set_reminder", time=when, task=alarm.label, **{RUNS: True}))
+            case _:
+                assert_never(alarm.kind)
     kinds = listed(sorted({alarm.kind for alarm in lost}), "and") if lost else ""
     return calls, [f"Please set the {kinds} again yourself."] if kinds else []
 

@@ -263,6 +263,11 @@ def test_the_announcement_names_the_entry(machine: Machine, due: DueAlarm, late_
     assert machine.agenda.announcement(at, due_s + late_s) == said
 
 
+def test_a_reminder_without_a_task_ends_in_one_full_stop(machine: Machine) -> None:
+    said = machine.agenda.announcement(DueAlarm("1", "reminder", "", 0), 0, "de")
+    assert said == "Erinnerung: Du wolltest an etwas erinnert werden."
+
+
 def test_time_to_get_up_is_only_said_in_the_morning(machine: Machine) -> None:
     due_s = MONDAY_6.replace(hour=15).timestamp()
     assert machine.agenda.announcement(DueAlarm("1", "alarm", "", due_s), due_s) == "It is three o'clock. Your alarm."

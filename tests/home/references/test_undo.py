@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from edgevox.home.references.effects import EffectLog, TurnEffects
@@ -82,6 +84,15 @@ async def test_a_cancelled_timer_is_started_with_the_time_it_had_left(bench: Ben
     await talk.say("cancel the timer", ("cancel_timer", {}))
     await talk.say("undo")
     assert [(timer.name, timer.length_s) for timer in bench.timers.all()] == [("pasta", 540)]
+
+
+async def test_a_cancelled_command_for_later_is_set_again_as_a_command(bench: Bench, talk: Dialogue) -> None:
+    at = (bench.alarms.now() + timedelta(hours=2)).replace(tzinfo=None, second=0, microsecond=0)
+    bench.alarms.set("schedule", at, label="turn on the desk lamp")
+    await talk.say("cancel that command", ("cancel_alarm", {"name": "desk lamp schedule"}))
+    assert not bench.alarms.all()
+    await talk.say("undo")
+    assert [(one.kind, one.label, one.at) for one in bench.alarms.all()] == [("schedule", "turn on the desk lamp", at)]
 
 
 async def test_undo_keeps_timers_that_another_client_started(bench: Bench, talk: Dialogue) -> None:

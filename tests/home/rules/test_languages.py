@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,17 @@ GERMAN_HOME = House(
         Entity("todo.1", "Einkaufsliste", "todo", "0"),
     ),
     (Area("kueche", "Küche"), Area("wohnzimmer", "Wohnzimmer")),
+)
+
+TIMED_HOME = House(
+    (
+        Entity("light.1", "Stehlampe", "light", "off"),
+        Entity("light.2", "lámpara", "light", "off"),
+        Entity("light.3", "lamp", "light", "off"),
+        Entity("media_player.1", "Radio", "media_player", "on"),
+        Entity("climate.1", "Heizung", "climate", "heat"),
+        Entity("cover.1", "Rollladen", "cover", "open"),
+    )
 )
 
 
@@ -172,9 +184,122 @@ def test_a_clock_time_and_its_days_are_taken_off_a_request(language: str, said: 
 
 
 @pytest.mark.parametrize(
+    ("said", "time"),
+    [
+        ("de Stell um sieben Uhr einen Wecker", "at 7:00"),
+        ("fr Mets à 7 heures un réveil", "at 7:00"),
+        ("es Pon a las siete una alarma", "at 7:00"),
+        ("nl Zet om zeven uur een wekker", "at 7:00"),
+        ("de Weck mich um sieben Uhr einundzwanzig", "at 7:21"),
+        ("fr Réveille-moi à 7 heures vingt et un", "at 7:21"),
+        ("es Despiértame a las siete veintiuno", "at 7:21"),
+        ("de Weck mich um ein Uhr", "at 1:00"),
+        ("nl Wek me om één uur", "at 1:00"),
+        ("es Despiértame a la una y media", "at 1:30"),
+        ("de Weck mich übermorgen um 8 Uhr", "day after tomorrow at 8:00"),
+        ("fr Réveille-moi après-demain à 8 heures", "day after tomorrow at 8:00"),
+        ("es Despiértame pasado mañana a las 8", "day after tomorrow at 8:00"),
+        ("it Svegliami dopodomani alle 8", "day after tomorrow at 8:00"),
+        ("nl Wek me overmorgen om 8 uur", "day after tomorrow at 8:00"),
+        ("pt Acorda-me depois de amanhã às 8", "day after tomorrow at 8:00"),
+        ("de Weck mich von Montag bis Freitag um 8", "every weekday at 8:00"),
+        ("fr Réveille-moi du lundi au vendredi à 8 heures", "every weekday at 8:00"),
+        ("de Weck mich jedes Wochenende um 8 Uhr", "every weekend at 8:00"),
+        ("de Weck mich montags und dienstags um 8 Uhr", "every Monday and Tuesday at 8:00"),
+        ("de Weck mich jeden Werktag um 06:30 Uhr", "every weekday at 06:30"),
+        ("de Weck mich um fünf vor halb acht", "at 7:25"),
+        ("nl Wek me om vijf over half acht", "at 7:35"),
+        ("fr Réveille-moi à midi moins le quart", "at 11:45 am"),
+        ("fr Réveille-moi à midi et quart", "at 12:15 pm"),
+        ("it Svegliami a mezzogiorno e mezzo", "at 12:30 pm"),
+        ("pt Acorda-me ao meio-dia e meia", "at 12:30 pm"),
+        ("es Despiértame a las doce de la mañana", "at 12:00 pm"),
+        ("de Weck mich mittags um halb zwölf", "at 11:30 am"),
+        ("nl Wek me 's middags om half twaalf", "at 11:30 am"),
+        ("de Weck mich nachts um fünf", "at 5:00 am"),
+        ("de Weck mich heute nacht um fünf", "tomorrow at 5:00 am"),
+        ("it Svegliami alle 5 di notte", "at 5:00 am"),
+        ("de Weck mich am 24. Dezember um 8 Uhr", None),
+        ("de Weck mich in zwei Wochen um 8 Uhr", None),
+        ("de Weck mich nächste Woche um 8 Uhr", None),
+        ("de Weck mich Montag und Dienstag um 8 Uhr", None),
+        ("de Weck mich jeden zweiten Montag um 8 Uhr", None),
+        ("es Despiértame el 24 de diciembre a las 8", None),
+        ("es Pon la alarma el 24 de diciembre a las 8", None),
+        ("es Pon una alarma para dentro de dos semanas", None),
+        ("de Stell mir bitte einen Wecker für morgen um sieben", "tomorrow at 7:00"),
+        ("fr Réveille-moi la semaine prochaine à 8 heures", None),
+        ("it Svegliami tra due settimane alle 8", None),
+        ("nl Wek me volgende week om 8 uur", None),
+        ("pt Acorda-me no dia 24 às 8", None),
+    ],
+)
+def test_an_alarm_rings_at_the_time_that_was_said_or_is_not_set(said: str, time: str | None) -> None:
+    calls = [] if time is None else [("set_alarm", {"time": time})]
+    assert calls_of(said) == calls
+    if time is not None:
+        assert parse_time(time, datetime(2026, 11, 18, 5, tzinfo=UTC)).has_time
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "time"),
+    [
+        ("de Erinnere mich daran, die Heizung auf 20 zu stellen", "", ""),
+        ("nl Herinner me eraan om 8 broden te kopen", "", ""),
+        ("nl Herinner me eraan om 8 uur brood te kopen", "brood te kopen", "at 8:00"),
+        ("de Erinnere mich daran, Brot für 5 Leute zu kaufen", "", ""),
+        ("es Recuérdame comprar pan para las 5", "", ""),
+        ("it Ricordami di comprare il pane per le 5", "", ""),
+        ("pt Lembra-me de comprar pão para as 5", "", ""),
+        ("de Erinnere mich daran, für 4 Personen zu kochen um 18 Uhr", "für 4 Personen zu kochen", "at 18:00"),
+        ("de Erinnere mich an das Essen für 6 um 18 Uhr", "Essen für 6", "at 18:00"),
+        ("de Erinnere mich um 20 Uhr daran, dass morgen der Müll kommt", "dass morgen der Müll kommt", "at 20:00"),
+        ("de Erinnere mich daran, dass morgen der Müll kommt um 20 Uhr", "", ""),
+        ("de Erinnere mich bitte morgen daran, um 8 Uhr zu essen", "zu essen", "tomorrow at 8:00"),
+        ("de Erinnere mich an den Müll morgen um 20 Uhr", "Müll", "tomorrow at 20:00"),
+        ("es Recuérdame a las 8 que mañana viene la basura", "mañana viene la basura", "at 8:00"),
+        ("es Recuérdame la semana que viene a las 8 comprar pan", "", ""),
+        ("fr Rappelle-moi de manger à midi et quart", "manger", "at 12:15 pm"),
+    ],
+)
+def test_an_amount_or_a_day_in_the_task_of_a_reminder_is_not_its_time(said: str, task: str, time: str) -> None:
+    assert calls_of(said) == ([("set_reminder", {"task": task, "time": time})] if task else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "task", "time"),
+    [
+        ("de Schalte um acht Uhr eine Stehlampe ein", "Schalte eine Stehlampe ein", "at 8:00"),
+        ("de Fahr den Rollladen um sieben hoch", "Fahr den Rollladen hoch", "at 7:00"),
+        ("de Schalte übermorgen um 8 Uhr die Stehlampe ein", "Schalte die Stehlampe ein", "day after tomorrow at 8:00"),
+        ("nl Zet lamp om 8 uur op 20 procent", "Zet lamp op 20 procent", "at 8:00"),
+        ("es Enciende lámpara a las dos", "Enciende lámpara", "at 2:00"),
+        ("de Schalte am 24. Dezember um 8 Uhr die Stehlampe ein", "", ""),
+        ("de Dreh das Radio um 10 hoch", "", ""),
+        ("de Dreh das Radio um zehn runter", "", ""),
+        ("de Dreh die Heizung um zwei auf", "", ""),
+        ("es Enciende a las dos lámparas", "", ""),
+        ("it Accendi alle due luci", "", ""),
+        ("pt Acende às duas lâmpadas", "", ""),
+    ],
+)
+def test_a_step_or_a_number_of_things_is_no_schedule(said: str, task: str, time: str) -> None:
+    assert calls_of(said) == ([("set_reminder", {"task": task, "time": time, "runs": True})] if task else [])
+
+
+def calls_of(said: str) -> list[tuple[str, Any]]:
+    """The calls for a sentence behind the code of its language."""
+    language, text = said.split(" ", 1)
+    reading = read(text, language, names_of(TIMED_HOME), known_tools())
+    return [(call.name, json.loads(call.arguments)) for call in reading.calls] if reading else []
+
+
+@pytest.mark.parametrize(
     ("language", "said"),
     [
         ("de", "Stell die Heizung um zwei höher"),
+        ("de", "Stell die Heizung um 1,5 Grad höher"),
+        ("de", "Stell die Heizung um 20.5 Grad höher"),
         ("de", "Dimme das Licht um zehn Prozent"),
         ("de", "Stell die Heizung auf zwanzig"),
         ("fr", "Mets le chauffage à vingt"),

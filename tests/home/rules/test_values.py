@@ -142,6 +142,13 @@ async def test_a_restart_of_the_home_does_not_open_a_door() -> None:
     assert await asked(always, "open", "how_long") == "The front door has been open for at least 30 hours."
 
 
+async def test_a_state_that_began_before_the_record_began_when_the_home_says() -> None:
+    door = replace(DOOR, state="on", changed_at=NOW - timedelta(days=20))
+    home = RecordedHome(door, StateChange(NOW - timedelta(days=10), "on"))
+    assert await asked(home, "open", "how_long") == "The front door has been open for 480 hours."
+    assert "last opened" in await asked(home, "opened", "last")
+
+
 async def test_a_home_that_cannot_be_reached_says_so() -> None:
     class Away(RecordedHome):
         async def changes(self, entity_id: str, since: datetime) -> tuple[StateChange, ...]:

@@ -14,7 +14,6 @@ from edgevox.home.rules.languages.templates import Match
 # Older and newer names of the same intents.
 _RENAMED = {"media_mute": "media_player_mute", "media_unmute": "media_player_unmute"}
 _KINDS = ("domain", "device_class")
-_NOON = 12
 
 
 def tool_of(intent: str) -> str:
@@ -23,26 +22,9 @@ def tool_of(intent: str) -> str:
     return _RENAMED.get(snake, snake)
 
 
-def _clock(slots: Mapping[str, Any]) -> str:
-    """The time of an alarm in English: "tomorrow at 6:30"."""
-    hour, minute = slots.get("hour"), int(slots.get("minute") or 0)
-    if "half_to" in slots:
-        hour, minute = int(slots["half_to"] or 12) - 1, 30
-    elif "half_past" in slots:
-        hour, minute = slots["half_past"], 30
-    hour = int(hour or 0) % 24
-    half = slots.get("part", "") if 0 < hour <= _NOON else ""
-    clock = f"{hour % 12 + 12 * (half == 'pm')}:{minute:02}" if half else f"{hour}:{minute:02}"
-    return f"{slots['day']} at {clock}" if slots.get("day") else clock
-
-
 def _of_own(match: Match) -> ToolCall | None:
     """The call of a sentence that only we have templates for."""
     match match.intent:
-        case "EdgeVoxSetAlarm":
-            return tool_call("set_alarm", time=_clock(match.slots))
-        case "EdgeVoxSetReminder":
-            return tool_call("set_reminder", task=str(match.slots["task"]).strip(" ,"), time=_clock(match.slots))
         case "EdgeVoxCancelAlarm":
             return tool_call("cancel_alarm")
         case "EdgeVoxAlarmStatus":

@@ -19,7 +19,7 @@ from edgevox.home.grammar import tool_call
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.resolve.fuzzy import edit_distance
 from edgevox.home.rules.languages.bag_of_words import read_words
-from edgevox.home.rules.languages.clock_times import timed_requests
+from edgevox.home.rules.languages.clock_times import timed_reminder, timed_requests, without_polite_words
 from edgevox.home.rules.languages.intents import call_of
 from edgevox.home.rules.languages.templates import Match, Names, best_match, fold, own_file
 
@@ -29,7 +29,16 @@ _TALK = {"HassNevermind": "nevermind", "HassRespond": "greeting"}
 _UNITS = ("hours", "minutes", "seconds")
 # A template may take the hour for a value: "abbassa la tenda alle 20" is no position.
 _AT_ONCE = frozenset(
-    {"turn_on", "turn_off", "light_set", "set_position", "climate_set_temperature", "fan_set_speed", "set_volume"}
+    {
+        "turn_on",
+        "turn_off",
+        "light_set",
+        "set_position",
+        "climate_set_temperature",
+        "fan_set_speed",
+        "set_volume",
+        "media_search_and_play",
+    }
 )
 
 
@@ -95,12 +104,14 @@ class _Reader:
         if match.english:
             return Reading(is_here=match.is_here, english=match.english)
         call = self._call(match)
-        if call is None or (call.name in _AT_ONCE and self._has_clock_time(text)):
+        if call is None or (call.name in _AT_ONCE and self._has_time_or_alarm(text)):
             return None
         return Reading((call,), is_here=match.is_here)
 
-    def _has_clock_time(self, text: str) -> bool:
-        return re.search(own_file(self.language)["clock_phrase"], text, re.IGNORECASE) is not None
+    def _has_time_or_alarm(self, text: str) -> bool:
+        """Whether a request has a clock time, or is for an alarm: "pon la alarma" plays no music."""
+        own = own_file(self.language)
+        return any(re.search(pattern, text, re.IGNORECASE) for pattern in (own["clock_phrase"], own["alarm_phrase"]))
 
     def _call(self, match: Match) -> ToolCall | None:
         call = call_of(match)
@@ -135,14 +146,12 @@ class _Reader:
 
     def _reminder(self, text: str) -> Reading | None:
         """ "Weck mich jeden Werktag um sieben", "Erinnere mich um acht an den Müll"."""
-        times = own_file(self.language)["times"]
-        for one in timed_requests(text, self.language, is_alarm=True):
-            plain = " ".join(re.sub(rf"\b(?:{times['polite']})", " ", one.rest, flags=re.IGNORECASE).split())
-            if re.fullmatch(times["alarm"], plain, re.IGNORECASE) and "set_alarm" in self.tools:
+        alarm = own_file(self.language)["times"]["alarm"]
+        for one in timed_requests(text, self.language, is_alarm=True) if "set_alarm" in self.tools else ():
+            if re.fullmatch(alarm, without_polite_words(one.rest, self.language), re.IGNORECASE):
                 return Reading((tool_call("set_alarm", time=one.time),))
-            said = re.fullmatch(times["reminder"], plain, re.IGNORECASE)
-            if said and "set_reminder" in self.tools:
-                return Reading((tool_call("set_reminder", task=said["task"].strip(" ,"), time=one.time),))
+        if "set_reminder" in self.tools and (reminder := timed_reminder(text, self.language)):
+            return Reading((tool_call("set_reminder", task=reminder.rest, time=reminder.time),))
         return None
 
     def _at_a_time(self, text: str) -> Reading | None:
