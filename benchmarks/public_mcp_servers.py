@@ -34,7 +34,7 @@ from benchmarks.served_program import Program
 
 _SENTENCES = Path(__file__).with_name("mcp_sentences.toml")
 TOOL_BAR, ANSWER_BAR = 0.9, 0.75
-SPLITS = ("development", "held_out", "fresh")
+SPLITS = ("development", "held_out", "fresh", "blind")
 _NPM = {
     "files": "server-filesystem",
     "memory": "server-memory",
@@ -245,9 +245,9 @@ class Asked:
     """Those of SPLITS were written before they were said for the first time"""
 
 
-def sentences() -> list[Asked]:
-    """What people ask, of mcp_sentences.toml."""
-    rows = tomllib.loads(_SENTENCES.read_text(encoding="utf-8"))["asked"]
+def sentences(file: Path = _SENTENCES) -> list[Asked]:
+    """What people ask, of mcp_sentences.toml or a file like it."""
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))["asked"]
     return [Asked(row["say"], tuple(row["tools"]), _check(row), row.get("split", "seen")) for row in rows]
 
 
@@ -268,7 +268,48 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def _graph(world: World) -> list[dict[str, Any]]:
+    """The rows of the memory server's file."""
+    return [json.loads(line) for line in _text(world.folder / _MEMORY).splitlines() if line.strip()]
+
+
+def _known(world: World, name: str) -> str:
+    """What the memory server knows of an entity; "" if there is none."""
+    found = [row for row in _graph(world) if row.get("type") == "entity" and row.get("name") == name]
+    return " ".join([*found[0].get("observations", ()), found[0].get("entityType", "")]) if found else ""
+
+
+def _walks(world: World) -> bool:
+    relations = [row for row in _graph(world) if row.get("type") == "relation"]
+    return any((row["from"], row["to"]) == ("Tom", "Rex") and "walk" in row["relationType"] for row in relations)
+
+
 EFFECTS: dict[str, Callable[[World], bool]] = {
+    "blind invoices made": lambda world: (world.notes / "invoices").is_dir(),
+    "blind errands written": lambda world: "pick up the parcel" in _text(world.notes / "errands.txt").lower(),
+    "blind sourdough swapped": lambda world: (
+        "sourdough" in _text(world.notes / "groceries.txt") and "rye bread" not in _text(world.notes / "groceries.txt")
+    ),
+    "blind leftover moved": lambda world: (
+        "interest" in _text(world.notes / "recipes" / "leftover.txt") and not (world.notes / "old.txt").exists()
+    ),
+    "blind peanuts known": lambda world: "peanut" in _known(world, "Tom"),
+    "blind Ingrid known": lambda world: "cello" in _known(world, "Ingrid"),
+    "blind walk known": _walks,
+    "blind coffee forgotten": lambda world: "coffee" not in (_known(world, "Tom") or "coffee"),
+    "blind bakery branch": lambda world: "bakery" in world.git("branch").replace("*", " ").split(),
+    "blind summer committed": lambda world: (
+        world.git("log", "-1", "--format=%s").strip().rstrip(".") == "Sketch the summer trip"
+    ),
+    "blind Middlemarch added": lambda world: (
+        ("Middlemarch", "George Eliot", 880) in world.rows("select title, author, pages from books")
+    ),
+    "blind recipes table": lambda world: (
+        {"title", "time"}
+        <= set(
+            " ".join(str(row[1]).lower() for row in world.rows("pragma table_info(recipes)")).replace("_", " ").split()
+        )
+    ),
     "folder made": lambda world: (world.notes / "holiday").is_dir(),
     "file written": lambda world: "hello world" in _text(world.notes / "hello.txt"),
     "file renamed": lambda world: (world.notes / "new.txt").exists(),
@@ -356,6 +397,7 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", metavar="WORDS", help="sentences with these words, or of this split, alone"
     )
+    parser.add_argument("--sentences", type=Path, default=_SENTENCES, metavar="FILE", help="those of another file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures there")
     arguments = parser.parse_args()
     if arguments.install:
@@ -366,7 +408,7 @@ def main() -> int:
         add_servers(program, servers, world)
         program.start()
         try:
-            wanted = [asked for asked in sentences() if asked.tools[0].partition("_")[0] in servers]
+            wanted = [asked for asked in sentences(arguments.sentences) if asked.tools[0].partition("_")[0] in servers]
             results = []
             for asked in wanted:
                 if arguments.only in f"{asked.said} {asked.split}":
