@@ -46,7 +46,7 @@ _SILENT_FOR_S = 1.0
 _LOOK_EVERY_S = 0.05
 _SETTINGS = {
     "EDGEVOX_SERVER__ENABLED": "true",
-    # A tone that says that somebody was heard is no answer.
+    # The tone that confirms an utterance is no answer.
     "EDGEVOX_SOUNDS__CHIMES": "false",
     "EDGEVOX_SOUNDS__ACKNOWLEDGE_AFTER_S": "0",
 }

@@ -206,7 +206,7 @@ def daemon_in(
     folder: Path, store: ModelStore, args: argparse.Namespace, kind: Callable[..., AssistantRuntime]
 ) -> AssistantRuntime:
     folders = Folders(folder / "config", folder / "state", user_folders().models)
-    # A tone that says that somebody was heard is no answer.
+    # The tone that confirms an utterance is no answer.
     flags: dict[str, object] = {"llm.seed": 1, "sounds.chimes": False, "sounds.acknowledge_after_s": 0}
     if args.preset:
         flags["preset"] = args.preset

@@ -1,7 +1,7 @@
 """How long the person in the room waits while fifty programs ask: `python -m benchmarks.server_load`.
 
 The default model behind the server, fifty clients that come and go (benchmarks/load_clients.py), and turns of the
-room's own conversation: for each, somebody begins to speak, and a second and a half later it is known what they
+room's own conversation: for each, speech begins, and a second and a half later it is known what was
 said. The first word and the whole turn beside programs are compared with those of the same turns before the crowd
 came, in the same run. With `--spoken` all engines run, the turns are heard, and the first audible sample is compared,
 too. EDGEVOX_LOAD_S is how long the crowd stays. After it, fifty clients of the four chat APIs ask once each, at
@@ -276,7 +276,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folders = Folders(Path(scratch) / "config", Path(scratch) / "state", user_folders().models)
         roles = _ALL_ENGINES if args.spoken else _LLM_ONLY
-        # A tone that says that somebody was heard is no answer.
+        # The tone that confirms an utterance is no answer.
         flags: dict[str, object] = {"sounds.chimes": False, "sounds.acknowledge_after_s": 0}
         runtime = daemon_in(folders, open_store(folders), flags, roles)
         load = asyncio.run(measure(runtime, spoken_room if args.spoken else typed_room, load_s=load_s))

@@ -1,4 +1,4 @@
-"""What is done when nobody speaks to the assistant: `python -m benchmarks.unaddressed_speech`
+"""What the assistant does on speech that is not addressed to it: `python -m benchmarks.unaddressed_speech`
 
 35 minutes of recordings (EDGEVOX_SPEECH_DIR) with the wake word off: interviews, speeches, read sentences, accents,
 music and household sounds go through the voice loop, the recogniser, the default model and the tools of the demo home,

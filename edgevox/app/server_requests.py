@@ -85,7 +85,7 @@ class NamedServers(AddressedServers):
         return self._decided(run)
 
 
-# "(use "git add <file>..." to update what will be committed)" is for whoever types.
+# "(use "git add <file>..." to update what will be committed)" is for users of a terminal.
 _HINT = re.compile(r"\(use \"[^\n]*?\)\n?")
 _CODE = re.compile(r"(?=\S*[a-z])(?=\S*\d)[\w-]{8,}")
 _LINE = re.compile(r"(?P<key>[A-Za-z][\w -]{1,30}): (?P<value>\S.*)")

@@ -136,7 +136,7 @@ class Satellite:
 
     async def _stay_connected(self) -> None:
         backoff = Backoff(_FIRST_RETRY_S, _LONGEST_RETRY_S, good_after_s=_GOOD_AFTER_S, sleep=self._sleep)
-        lost_s: float | None = None  # nobody was left alone by a connection that never was
+        lost_s: float | None = None  # set once a connection has existed and is lost
         self._tell("connecting", "")
         while True:
             problem, is_connected = "", False

@@ -149,7 +149,7 @@ async def test_a_turn_does_not_wait_for_what_is_prepared_for_other_rooms(folders
 
 
 class StoryModel(RestingModel):
-    """Tells whoever asks first a story until it is enough; to others it says yes."""
+    """Writes a reply to the first client until `is_enough`; answers yes to the others."""
 
     is_enough = False
     words = 0

@@ -1,4 +1,4 @@
-"""Lowers the media players of the room in which somebody speaks with the assistant, and gives them their volume back.
+"""Lowers the media players of a room while its assistant is spoken with, and restores their volume.
 
 What was lowered is kept in a file until it is restored, so that a restart of the program restores it, too.
 """
