@@ -60,8 +60,9 @@ async def test_what_was_transcribed_at_the_pause_is_not_transcribed_again() -> N
     assert len(recogniser.requests) == 1
     (record,) = room.records
     assert (record.heard, record.reply, record.outcome) == ("lights on", "Done.", "answered")
+    (began,), (ready,) = map(room.of, (TranscriptionStarted, TranscriptReady))
     assert record.timings_ms["transcribe"] == 0.0
-    assert record.transcribed_early_ms > 0
+    assert record.transcribed_early_ms == pytest.approx((ready.at_s - began.at_s) * 1000, abs=0.1)
 
 
 async def test_the_events_say_what_really_happened() -> None:
