@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from edgevox.agents import LLMAgent
 from edgevox.agents.conversation import Conversation
 from edgevox.agents.instructions import CombinedInstructions, Instructions
@@ -11,12 +13,15 @@ from edgevox.app.server_requests import AddressedServers, NamedServers
 from edgevox.app.toolbox import Toolbox
 from edgevox.config import Settings
 from edgevox.config.sections import AUTO
+from edgevox.core.errors import StateError
 from edgevox.core.events import Publish
 from edgevox.core.hooks import Hook
 from edgevox.core.types import ChatModel, Sampling
 from edgevox.home import HomePrompt
-from edgevox.home.rules.languages.hook import HomeLanguages
-from edgevox.home.rules.languages.templates import warm_up
+from edgevox.home.entities import HomeError
+from edgevox.home.rules.languages.hook import HomeLanguages, KnownHome
+from edgevox.home.rules.languages.reader import likeliest_request
+from edgevox.home.rules.languages.templates import LANGUAGES, warm_up
 from edgevox.llm.presets import ModelPreset
 from edgevox.tools.builtin.knowledge import KnowledgeQuestions, read_question
 from edgevox.tools.policy import LOCAL, Caller
@@ -32,6 +37,7 @@ class HomeContext:
         self._settings = settings
         self._preset = preset
         self._prompt: HomePrompt | None = None
+        self._known: KnownHome | None = None
         if toolbox is not None:
             warm_up(self._languages.expected)
             self._prompt = HomePrompt(
@@ -50,6 +56,16 @@ class HomeContext:
     def all_names(self) -> tuple[str, ...]:
         """Return all entity and area names."""
         return self._prompt.all_names() if self._prompt else ()
+
+    def likeliest(self, texts: Sequence[str], language: str) -> str:
+        """Return the first hypothesis of an utterance that is a request to this home, else the first of all."""
+        if self.toolbox is None or language not in LANGUAGES:
+            return texts[0]
+        try:
+            self._known = KnownHome.of(self.toolbox.home.house(), self._known)
+        except (HomeError, StateError):
+            return texts[0]
+        return likeliest_request(texts, language, self._known.names, self.toolbox.registry.names)
 
     def examples(self) -> tuple[str, ...]:
         """Return example commands for the help."""

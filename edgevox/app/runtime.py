@@ -375,6 +375,7 @@ class AssistantRuntime:
             language=self.engines.expected_language,
             names=home.names,
             correct=lambda text: correct_entity_names(text, home.all_names()),
+            likeliest=home.likeliest,
         )
         return dialogue.SpeakerTranscriber(transcriber, self.speakers)
 

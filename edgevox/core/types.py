@@ -99,6 +99,8 @@ class Transcript:
     dropped: str | None = None
     confidence: float = 1.0
     """The recogniser's estimate of the probability that every word is right."""
+    alternatives: tuple[str, ...] = ()
+    """The other hypotheses where the recogniser was unsure, the most probable first."""
     speaker: str = ""
     """The enrolled person who spoke, GUEST for another voice, "" if that is not known."""
     voice: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from difflib import SequenceMatcher
 
@@ -23,7 +23,8 @@ class Transcriber:
     """Transcribes utterances. `language` None means automatic detection.
 
     `names` returns the hotwords, the most important first; the STT engine takes as many as fit its prompt. `correct`
-    corrects misrecognised entity names in an English transcript.
+    corrects misrecognised entity names in an English transcript. `likeliest` chooses among the hypotheses of an unsure
+    transcript in another language, given with its language and the most probable first.
     """
 
     def __init__(
@@ -33,20 +34,26 @@ class Transcriber:
         language: str | None = None,
         names: Callable[[], tuple[str, ...]] = lambda: (),
         correct: Callable[[str], str] = lambda text: text,
+        likeliest: Callable[[Sequence[str], str], str] = lambda texts, _language: texts[0],
     ) -> None:
         self._stt = stt
         self._language = language
         self._names = names
         self._correct = correct
+        self._likeliest = likeliest
 
     async def transcribe(self, audio: Audio, cancel: CancelFlag) -> Transcript:
         """Transcribe `audio`; no text if the turn is cancelled first. Raises EngineFailed."""
         request = TranscribeRequest(audio, self._language, self._names())
         async with aclosing(self._stt.stream(request, cancel)) as transcripts:
             async for transcript in transcripts:
-                if transcript.language != ENGLISH:
+                if transcript.language == ENGLISH:
+                    return dataclasses.replace(transcript, text=self._correct(transcript.text))
+                if not transcript.alternatives or cancel.is_set():
                     return transcript
-                return dataclasses.replace(transcript, text=self._correct(transcript.text))
+                hypotheses = (transcript.text, *transcript.alternatives)
+                chosen = await asyncio.to_thread(self._likeliest, hypotheses, transcript.language)
+                return dataclasses.replace(transcript, text=chosen)
         return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
 
 

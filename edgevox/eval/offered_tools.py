@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -24,6 +24,8 @@ from edgevox.home.references.effects import EffectLog
 from edgevox.home.resolve.target_resolver import has_targets
 from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.home.rules.languages.hook import HomeLanguages
+from edgevox.home.rules.languages.reader import likeliest_request
+from edgevox.home.rules.languages.templates import LANGUAGES, Names, names_of
 from edgevox.llm.hooks_slm import default_slm_hooks
 from edgevox.tools import Speech, Tool, ToolExecutor, ToolRegistry
 
@@ -70,6 +72,16 @@ class OfferedTools:
             refresh=None,
             execute=None,
         )
+
+    def likeliest(self, texts: Sequence[str], language: str) -> str:
+        """Return the hypothesis of an utterance that the assistant would choose in this home."""
+        if self.house is None or language not in LANGUAGES:
+            return texts[0]
+        return likeliest_request(texts, language, self._names, self.registry.names)
+
+    @cached_property
+    def _names(self) -> Names:
+        return names_of(self.house or House(()))
 
     def hooks(self, executor: ToolExecutor, languages: Collection[str] | None = None) -> tuple[Hook, ...]:
         """Return the assistant's hooks for these tools; `languages` are those of the model."""

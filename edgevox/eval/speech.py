@@ -150,7 +150,10 @@ class SuiteTranscriber:
         """Transcribe and cache. Entity names are corrected later, so that the cache outlives that algorithm."""
         home_prompt = case.offer.home_prompt(max_things=self._max_things)
         transcriber = Transcriber(
-            self._stt, language=self._language, names=lambda: tuple(dict.fromkeys((*self._names, *home_prompt.names())))
+            self._stt,
+            language=self._language,
+            names=lambda: tuple(dict.fromkeys((*self._names, *home_prompt.names()))),
+            likeliest=case.offer.likeliest,
         )
         result = await transcriber.transcribe(sound, CancelFlag())
         entry = CachedTranscript(key=key, said=case.utterance, heard=result.text, confidence=result.confidence)

@@ -154,6 +154,8 @@ class Decoding:
     """The log probability of the least certain word."""
     log_share: float | None = None
     """The log of its share of the probability of all hypotheses; None if it is the only one."""
+    alternatives: tuple[str, ...] = ()
+    """The other plausible hypotheses, the most probable first; texts that differ in spelling only are one."""
 
     @property
     def confidence(self) -> float:
@@ -167,14 +169,20 @@ class Decoding:
 
     def read_as(self, hypotheses: Sequence[Hypothesis], choose: Choose) -> Decoding:
         """This decoding with the best of several hypotheses."""
-        choice = choose([each for each in hypotheses if self._could_be(each.text)])
+        plausible = [each for each in hypotheses if self._could_be(each.text)]
+        choice = choose(plausible)
         if choice is None:
             return self
+        chosen = choice.hypothesis.text
+        first_spelling = {tuple(words_of(chosen)): chosen}
+        for each in sorted(plausible, key=lambda each: -each.log_probability):
+            first_spelling.setdefault(tuple(words_of(each.text)), each.text)
         return replace(
             self,
-            text=choice.hypothesis.text,
+            text=chosen,
             mean_logprob=choice.hypothesis.mean_logprob,
             log_share=math.log(choice.probability),
+            alternatives=tuple(first_spelling.values())[1:],
         )
 
     def _could_be(self, text: str) -> bool:

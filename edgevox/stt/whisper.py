@@ -87,6 +87,7 @@ class UtteranceDecoder:
             attempts=self._attempts,
             dropped=None if believed else dropped,
             confidence=math.prod(attempt.confidence for attempt in believed),
+            alternatives=believed[0].alternatives if len(believed) == 1 else (),
         )
 
     def _try(self, piece: NDArray[np.float32], cancel: CancelFlag) -> list[decoding.Decoding]:

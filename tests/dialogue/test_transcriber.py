@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 
 import numpy as np
+import pytest
 
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import Audio, TranscribeRequest, Transcript
 from edgevox.dialogue import Transcriber
+from edgevox.home.entities import Entity, House
+from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.resolve.name_correction import correct_entity_names
+from edgevox.home.rules.languages.reader import likeliest_request
+from edgevox.home.rules.languages.templates import names_of
 
 SOUND = Audio(np.zeros(1600, np.float32), 16_000)
 
 
 class Listener:
-    def __init__(self, writes: str = "hello", language: str = "en") -> None:
+    def __init__(self, writes: str = "hello", language: str = "en", alternatives: tuple[str, ...] = ()) -> None:
         self._writes = writes
         self._language = language
+        self._alternatives = alternatives
         self.requests: list[TranscribeRequest] = []
 
     async def stream(self, request: TranscribeRequest, _cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         self.requests.append(request)
-        yield Transcript(self._writes, self._language, request.audio.duration_s)
+        yield Transcript(self._writes, self._language, request.audio.duration_s, alternatives=self._alternatives)
 
 
 async def test_the_names_of_a_house_that_changed_prime_the_next_utterance() -> None:
@@ -50,3 +56,14 @@ async def test_another_language_is_not_put_right_by_english_ears() -> None:
         Listener("die Desk Ramp", "de"), correct=lambda text: correct_entity_names(text, ("Desk Lamp",))
     )
     assert (await transcriber.transcribe(SOUND, CancelFlag())).text == "die Desk Ramp"
+
+
+@pytest.mark.parametrize(("language", "chosen"), [("de", "Mach den Fernseher aus."), ("en", "Nachgeht Fernseher aus.")])
+async def test_an_unsure_transcript_is_read_as_a_request_to_this_home(language: str, chosen: str) -> None:
+    """In English the recogniser itself has rescored the hypotheses."""
+    listener = Listener("Nachgeht Fernseher aus.", language, ("Nacht geht aus.", "Mach den Fernseher aus."))
+    names = names_of(House((Entity("media_player.1", "Fernseher", "media_player", "on"),)))
+    transcriber = Transcriber(
+        listener, likeliest=lambda texts, language: likeliest_request(texts, language, names, known_tools())
+    )
+    assert (await transcriber.transcribe(SOUND, CancelFlag())).text == chosen

@@ -186,6 +186,19 @@ def test_only_a_reading_that_fits_into_the_time_is_taken() -> None:
     assert unsure.read_as([long], choose) == unsure
 
 
+def test_the_other_plausible_readings_are_kept_each_in_one_spelling() -> None:
+    unsure = replace(attempt("Lamb on.", speech_s=1.0), least_word_logprob=-0.5)
+    texts = {
+        "Lamp on.": -2.0,
+        "lamp on": -2.5,
+        "Lamb on.": -1.0,
+        "Lamb Lamb Lamb Lamb Lamb Lamb": -0.5,
+        "Lump on.": -3.0,
+    }
+    read = unsure.read_as([Hypothesis(text, log, 3) for text, log in texts.items()], choose)
+    assert (read.text, read.alternatives) == ("Lamb on.", ("Lamp on.", "Lump on."))
+
+
 def test_a_reading_that_stops_in_a_pause_is_not_chosen() -> None:
     greedy = attempt("Chapter thirty one Isabel came back to Florence.", speech_s=6.0)
     early, whole = (

@@ -21,7 +21,7 @@ from edgevox.home.rules.hooks import assistant_hooks
 from edgevox.home.rules.languages.clock_times import TimedRequest, timed_requests
 from edgevox.home.rules.languages.detection import candidates, language_of_names
 from edgevox.home.rules.languages.hook import HomeLanguages
-from edgevox.home.rules.languages.reader import Reading, read
+from edgevox.home.rules.languages.reader import Reading, likeliest_request, read
 from edgevox.home.rules.languages.templates import LANGUAGES, names_of
 from edgevox.testing import ScriptedModel
 from edgevox.tools import PendingConfirmation
@@ -405,3 +405,20 @@ def test_every_language_says_the_same_things() -> None:
         assert spoken == english.said.keys(), code
         assert own.commands.keys() == english.commands.keys(), code
         assert all(getattr(own, field.name) for field in dataclasses.fields(own)), code
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "chosen"),
+    [
+        (("Stelle landet an.", "Stehlampe am.", "Stehlampe an."), "Stehlampe an."),
+        (
+            ("Setz Milch auf die Einkaufsliste.", "Setz mich auf die Einkaufsliste."),
+            "Setz Milch auf die Einkaufsliste.",
+        ),
+        (("Spiel die Stehlampe an.", "Stell die Stehlampe an."), "Stell die Stehlampe an."),
+        (("Ich war in der Stadt.", "Ich war in der statt."), "Ich war in der Stadt."),
+    ],
+    ids=["a request", "words of one's own", "no song where it can be a lamp", "talk"],
+)
+def test_of_what_may_have_been_said_a_request_to_this_home_is_chosen(hypotheses: tuple[str, ...], chosen: str) -> None:
+    assert likeliest_request(hypotheses, "de", names_of(GERMAN_HOME), known_tools()) == chosen

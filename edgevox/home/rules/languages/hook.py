@@ -52,7 +52,7 @@ class LanguageReader(Hook):
         self._house = house
         self._languages = languages
         self._last = ""
-        self._known: _KnownHome | None = None
+        self._known: KnownHome | None = None
 
     async def on_run_start(self, run: Run) -> Answer | Calls | None:
         if run.language == ENGLISH or not run.text:
@@ -60,7 +60,7 @@ class LanguageReader(Hook):
         try:
             home = self._home()
         except (HomeError, StateError):
-            home = _KnownHome.of(House(()))
+            home = KnownHome.of(House(()))
         possible = self._possible(run, home)
         for language in possible:
             reading = await asyncio.to_thread(read, run.text, language, home.names, self._tools())
@@ -76,7 +76,7 @@ class LanguageReader(Hook):
             return None
         return Answer(say("not_understood", run.reply_language or language))
 
-    def _possible(self, run: Run, home: _KnownHome) -> dict[str, bool]:
+    def _possible(self, run: Run, home: KnownHome) -> dict[str, bool]:
         """The languages to try, and whether the sentence is clearly in one."""
         likely = (self._languages.expected, self._last, home.language)
         by_words = {one.language: one.is_clear for one in candidates(run.text, likely, home.words)}
@@ -103,16 +103,13 @@ class LanguageReader(Hook):
         key = _ERRORS.get(outcome.code or "", "failed")
         return Answer(say("not_done" if USER_SAID_NO in outcome.content else key, run.reply_language))
 
-    def _home(self) -> _KnownHome:
-        house = self._house()
-        labels = tuple((one.name, one.aliases) for one in (*house.entities, *house.places))
-        if self._known is None or self._known.labels != labels:
-            self._known = _KnownHome.of(house)
+    def _home(self) -> KnownHome:
+        self._known = KnownHome.of(self._house(), self._known)
         return self._known
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownHome:
+class KnownHome:
     """What is computed once for the names of a home."""
 
     labels: tuple[tuple[str, tuple[str, ...]], ...]
@@ -122,8 +119,11 @@ class _KnownHome:
     lists: list[Names]
 
     @classmethod
-    def of(cls, house: House) -> _KnownHome:
+    def of(cls, house: House, known: KnownHome | None = None) -> KnownHome:
+        """What is `known` already, if the names are still the same."""
         labels = tuple((one.name, one.aliases) for one in (*house.entities, *house.places))
+        if known is not None and known.labels == labels:
+            return known
         return cls(labels, house, language_of_names(house), words_of_names(house), [])
 
     @property
