@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from edgevox.audio.tones import alarm_tone, timer_chime
-from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
+from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.languages import say
 from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
@@ -411,6 +411,6 @@ class AlarmPlayer:
 async def _speech(speech_output: SpeechOutput, announcements: Sequence[_Announcement]) -> list[Audio]:
     try:
         return [await speech_output.sound_of(one.text, one.language) for one in announcements]
-    except EngineFailed as error:
+    except EdgevoxError as error:  # the engine, or the voice of that language
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text

@@ -12,7 +12,7 @@ import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.audio.tones import RATE_HZ, timer_chime
-from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
+from edgevox.core.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError, StateError
 from edgevox.core.events import BuiltinCommandRun, Event, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.hooks import Answer, Hook, Run
 from edgevox.core.languages import replying_in
@@ -611,8 +611,9 @@ async def test_a_timer_rings_on_when_its_loudspeaker_is_back_and_so_does_the_nex
     assert [event.error for event in home.events if isinstance(event, RingEnded)] == ["", ""]
 
 
-async def test_without_a_voice_the_chime_is_heard() -> None:
-    home = Home(voice=Synthesizer(Hoarse()))
+@pytest.mark.parametrize("error", [EngineFailed("no voice"), ModelError("the voice is damaged")])
+async def test_without_a_voice_the_chime_is_heard(error: EdgevoxError) -> None:
+    home = Home(voice=Synthesizer(Hoarse(error)))
     home.timers.start(10)
     async with home.ringing():
         await home.time.pass_by(10)
@@ -724,7 +725,11 @@ class Returning(MemorySpeaker):
 
 
 class Hoarse(ToneSynthesizer):
+    def __init__(self, error: EdgevoxError) -> None:
+        super().__init__()
+        self._error = error
+
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         if request.text:
-            raise EngineFailed("no voice", hint="wait")
+            raise self._error
         yield await anext(super().stream(request, cancel))
