@@ -283,8 +283,11 @@ class AlarmPlayer:
             here = [one for one, own in zip(sounded, places.values(), strict=True) if ring in own]
             # An error counts as a round: a command is run, heard or not.
             ring.rounds += False not in here
-            ring.is_heard = ring.is_heard or True in here or not here
-            ring.error = "" if ring.is_heard else next((one for one in here if isinstance(one, str)), "")
+            # Without any loudspeaker programs show it, but who set it on a satellite waits for a sound there.
+            is_away = not here and bool(ring.due.satellite)
+            ring.is_heard = ring.is_heard or True in here or not (here or is_away)
+            reasons = (f"the satellite {ring.due.satellite} is not connected",) if is_away else here
+            ring.error = "" if ring.is_heard else next((one for one in reasons if isinstance(one, str)), "")
             if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
