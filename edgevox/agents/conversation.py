@@ -275,6 +275,7 @@ async def summarise(model: ChatModel, conversation: Conversation, cancel: Cancel
         (Message("system", _INSTRUCTIONS), Message("user", _summary_prompt(conversation.summary, turns))),
         sampling=Sampling(temperature=0.0, max_tokens=_MAX_TOKENS),
         client="summary",
+        is_idle=True,
     )
     written = ""
     try:

@@ -41,7 +41,8 @@ class SpeakerRecognizer:
 
     @property
     def is_active(self) -> bool:
-        return bool(self._enrolled())
+        """Whether somebody is enrolled, or may be: where the file cannot be read, everybody is a guest."""
+        return self._enrolled() != ()
 
     async def embed(self, audio: Audio, cancel: CancelFlag) -> VoiceEmbedding | None:
         """The embedding of a voice; None if cancelled. Raises EngineFailed, ModelError and ModelMissing."""
@@ -61,7 +62,7 @@ class SpeakerRecognizer:
 
     def match(self, embedding: NDArray[np.float32]) -> str:
         """The name of the person with this voice, GUEST for another voice, "" without an embedding."""
-        return SpeakerMatcher(self._enrolled(), self._settings.threshold).match(embedding)
+        return SpeakerMatcher(self._enrolled() or (), self._settings.threshold).match(embedding)
 
     def caller_for(self, speaker: str, base: Caller) -> Caller | None:
         """The caller with the scopes of the speaker, within those of `base`; None while nobody is enrolled.
@@ -108,11 +109,12 @@ class SpeakerRecognizer:
         by_name = {name.casefold(): scopes for name, scopes in self._settings.scopes.items()}
         return frozenset(by_name.get(speaker.casefold(), (EVERYTHING,)))
 
-    def _enrolled(self) -> Sequence[Person]:
+    def _enrolled(self) -> Sequence[Person] | None:
+        """The people; None if they are unknown."""
         if not self._settings.enabled:
             return ()
         try:
             return self.people.all()
         except StateError as error:
-            _log.warning("the enrolled people are unknown: %s", error.message)
-            return ()
+            _log.warning("the enrolled people are unknown, and everybody is a guest: %s", error.message)
+            return None

@@ -114,7 +114,8 @@ def _read_backup(source: Path) -> dict[str, bytes]:
             contents = {name: archive.read(name) for name in index.files}
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror}", hint="check the path") from error
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValidationError, EOFError, NotImplementedError) as error:
+    # RuntimeError: it is encrypted, or packed in a way that Python does not know.
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValidationError, EOFError, RuntimeError) as error:
         raise ConfigError(damaged, hint="nothing was changed; choose another backup") from error
     for name, content in contents.items():
         path = PurePosixPath(name)

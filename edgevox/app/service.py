@@ -216,7 +216,8 @@ class AssistantService:
             self.session = session
             self.status.set_idle()
             self._on_ready()
-            if self._began is not None and not self._began.done():
+            # Without one that was asked for while this one started.
+            if self._wanted is None and self._began is not None and not self._began.done():
                 self._began.set_result(None)
             try:
                 await self._run_until_reload(session)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from filelock import FileLock, Timeout
+
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import parse_toml, write_atomic
+from edgevox.core.files import parse_toml, private_folder, write_atomic
 
 _TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
@@ -61,6 +63,7 @@ def read_toml(path: Path) -> TomlFile | None:
 Value: TypeAlias = str | int | float | bool | list[str]
 
 _HEADER = re.compile(r"\s*\[")
+_LOCK_TIMEOUT_S = 5.0
 
 
 def update_config_file(path: Path, section: str, values: Mapping[str, Value | None]) -> None:
@@ -68,6 +71,21 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value | No
 
     Creates the file. Raises ConfigError.
     """
+    try:
+        private_folder(path.parent)
+        # The page, a spoken "louder" and a command may change it at the same time.
+        with FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
+            _update(path, section, values)
+    except Timeout as error:
+        raise ConfigError(f"{path} is locked by another program", hint="try again, or end that program") from error
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
+        ) from error
+
+
+def _update(path: Path, section: str, values: Mapping[str, Value | None]) -> None:
+    """Raises ConfigError and OSError."""
     old = read_toml(path)
     text, table = (old.text, old.table) if old else ("", {})
     new_text = with_values(text, section, values)
@@ -82,12 +100,7 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value | No
         )
         place = f" in [{section}]" if section else ""
         raise ConfigError(f"the layout of {path} does not allow a safe edit", hint=f"{lines}{place}")
-    try:
-        write_atomic(path, new_text)
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
-        ) from error
+    write_atomic(path, new_text)
 
 
 def with_values(text: str, section: str, values: Mapping[str, Value | None]) -> str:

@@ -295,7 +295,8 @@ def _without_text(record: TurnMetrics) -> TurnMetrics:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        # Not splitlines: a text may contain other line separators, such as U+2028.
+        return [line for line in path.read_text(encoding="utf-8", errors="replace").split("\n") if line]
     except FileNotFoundError:
         return []
     except OSError as error:

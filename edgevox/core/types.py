@@ -176,6 +176,7 @@ class ChatRequest:
     Where system prompt or tools are chosen for this utterance, `default_system` and `default_tools` are the common
     ones, which are worth caching. `reply_prefix` is the interrupted reply so far, which is continued; `prefill` is the
     part of it that the model did not write, and that does not count. With `max_tokens` 0 the prompt is only counted.
+    Nobody waits for one that `is_idle`: work between turns.
     """
 
     messages: tuple[Message, ...]
@@ -194,6 +195,7 @@ class ChatRequest:
     default_tools: tuple[JsonObject, ...] | None = None
     reply_prefix: str = ""
     prefill: str = ""
+    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)

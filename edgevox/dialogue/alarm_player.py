@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from edgevox.audio.tones import alarm_tone, timer_chime
-from edgevox.core.errors import EdgevoxError, EngineFailed, StateError
+from edgevox.core.errors import EdgevoxError, StateError
 from edgevox.core.events import DueAlarm, Publish, RingEnd, RingEnded, RingStarted, RingTrouble
 from edgevox.core.languages import say
 from edgevox.core.turn import Caller, Turn, background_task, cancel_tasks
@@ -283,8 +283,11 @@ class AlarmPlayer:
             here = [one for one, own in zip(sounded, places.values(), strict=True) if ring in own]
             # An error counts as a round: a command is run, heard or not.
             ring.rounds += False not in here
-            ring.is_heard = ring.is_heard or True in here or not here
-            ring.error = "" if ring.is_heard else next((one for one in here if isinstance(one, str)), "")
+            # Without any loudspeaker programs show it, but who set it on a satellite waits for a sound there.
+            is_away = not here and bool(ring.due.satellite)
+            ring.is_heard = ring.is_heard or True in here or not (here or is_away)
+            reasons = (f"the satellite {ring.due.satellite} is not connected",) if is_away else here
+            ring.error = "" if ring.is_heard else next((one for one in reasons if isinstance(one, str)), "")
             if ring.runs_command and ring.rounds:
                 await self._end(ring, "obeyed")
 
@@ -411,6 +414,6 @@ class AlarmPlayer:
 async def _speech(speech_output: SpeechOutput, announcements: Sequence[_Announcement]) -> list[Audio]:
     try:
         return [await speech_output.sound_of(one.text, one.language) for one in announcements]
-    except EngineFailed as error:
+    except EdgevoxError as error:  # the engine, or the voice of that language
         log.warning("cannot speak the announcement: %s", error.message)
         return []  # the tone still plays, and RingStarted carries the text

@@ -7,6 +7,7 @@ Answers are read without the model. Only a clear yes grants; everything else, si
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -18,7 +19,7 @@ from edgevox.audio.endpointing import Endpointer, SpeechSegment
 from edgevox.audio.io.microphone import AudioSource
 from edgevox.audio.io.speaker import Loudspeaker
 from edgevox.config import AudioSettings
-from edgevox.core.errors import ToolDenied
+from edgevox.core.errors import EdgevoxError, ToolDenied
 from edgevox.core.events import AnswerHeard, Publish
 from edgevox.core.languages import ENGLISH, reply_language, replying_in, say
 from edgevox.core.turn import CancelFlag, Turn, background_task
@@ -28,6 +29,8 @@ from edgevox.dialogue.transcriber import Transcriber
 from edgevox.tools import Resolution
 from edgevox.tools.policy import CONFIRM, Channel, PendingConfirmation
 from edgevox.tools.yes_no import Answer, decide_yes_no
+
+log = logging.getLogger(__name__)
 
 Say: TypeAlias = Callable[[str], Awaitable[None]]
 """Speaks a text; returns when its last sample was played."""
@@ -187,8 +190,13 @@ class ConfirmationDialog:
         """Ask aloud and read the spoken answer, if voice can answer this question."""
         resolution = question.pending.resolved.resolution
         language = resolution.question_language if isinstance(resolution, Resolution) else ENGLISH
-        with replying_in(language):
-            await self._ask_in_language(question)
+        try:
+            with replying_in(language):
+                await self._ask_in_language(question)
+        except EdgevoxError as error:  # no loudspeaker, or no voice: another channel may answer
+            log.warning("the question cannot be asked aloud: %s", error.message)
+            if set(self._channels) == {"voice"}:
+                question.answer(_no(_NOBODY))
 
     async def _ask_in_language(self, question: OpenQuestion) -> None:
         asked = question.pending.question
@@ -294,7 +302,11 @@ class Intercom:
                 await confirmation.until_listening()
                 listening = confirmation.listening
                 assert listening is not None
-                listening.hear(await self.listen(ANSWER_WITHIN_S))
+                try:
+                    listening.hear(await self.listen(ANSWER_WITHIN_S))
+                except EdgevoxError as error:  # no microphone, or no STT: the next question may have them
+                    log.warning("the answer cannot be heard: %s", error.message)
+                    listening.hear(None)
                 while confirmation.listening is listening:  # noqa: ASYNC110 - the asking task continues next
                     await asyncio.sleep(0)
 

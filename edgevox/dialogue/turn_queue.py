@@ -59,7 +59,8 @@ class TurnQueue:
         self._reading: asyncio.Task[None] | None = None
         """Transcribes the answer to a question."""
         self._wake_check: asyncio.Task[None] | None = None
-        """Transcribes speech to look for the wake phrase."""
+        """Transcribes speech to look for the wake phrase, after those before it."""
+        self._wake_checks: set[asyncio.Task[None]] = set()
 
     @property
     def is_in_turn(self) -> bool:
@@ -81,6 +82,8 @@ class TurnQueue:
         listening = self._pipeline.confirmation.listening
         if not interrupts and not self._wake_state.is_awake:
             self._wake_check = asyncio.create_task(self._check_wake_phrase(utterance, self._wake_check))
+            self._wake_checks.add(self._wake_check)
+            self._wake_check.add_done_callback(self._wake_checks.discard)
         elif interrupts or not self.is_in_turn:
             self._answer_next(utterance)
         elif listening is not None:
@@ -127,7 +130,7 @@ class TurnQueue:
                 listening.hear(None)
 
     async def close(self) -> None:
-        await cancel_tasks(*self._turns, self._aside, self._reading, self._wake_check)
+        await cancel_tasks(*self._turns, self._aside, self._reading, *self._wake_checks)
 
     @property
     def _has_turns(self) -> bool:

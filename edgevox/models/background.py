@@ -10,6 +10,10 @@ from edgevox.models.download import BytesReceived, PullEvent
 from edgevox.models.store import ModelStore
 
 
+class DownloadStopped(Exception):
+    """The program ends; the next download goes on from here."""
+
+
 @dataclass(slots=True)
 class Download:
     """One download; `received` counts the bytes by file, in the thread that receives them."""
@@ -17,8 +21,12 @@ class Download:
     received: dict[str, int] = field(default_factory=dict)
     error: str = ""
     is_running: bool = True
+    is_stopped: bool = False
 
     def note(self, event: PullEvent) -> None:
+        """Raises DownloadStopped once it is stopped."""
+        if self.is_stopped:
+            raise DownloadStopped
         if isinstance(event, BytesReceived):
             self.received[event.item] = event.bytes_done
 
@@ -47,5 +55,8 @@ class ModelDownloads:
             await asyncio.to_thread(store.pull, model_id, download.note)
         except EdgevoxError as error:
             download.error = ". ".join(filter(None, (error.message, error.hint)))
+        except asyncio.CancelledError:
+            download.is_stopped = True  # the end of the program waits for the thread
+            raise
         finally:
             download.is_running = False

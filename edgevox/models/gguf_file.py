@@ -70,7 +70,8 @@ def read_header(path: Path) -> GgufHeader:
         raise ModelMissing(f"file not found: {path}", hint="edgevox models list shows the downloaded ones") from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}", hint="check its permissions") from error
-    except (struct.error, KeyError, ValueError) as error:  # mmap of an empty file is a ValueError too
+    # mmap of an empty file is a ValueError too, and numbers of a damaged one are too large, or zero.
+    except (struct.error, KeyError, ValueError, ArithmeticError, RecursionError) as error:
         raise ModelError(f"{path} is not a complete GGUF file", hint="choose another file, or pull it again") from error
 
 

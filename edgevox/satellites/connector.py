@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from edgevox.config.sections import WakeSettings
-from edgevox.core.errors import ConfigError, DeviceUnavailable
+from edgevox.core.errors import ConfigError, DeviceUnavailable, EdgevoxError
 from edgevox.core.turn import cancel_tasks
 from edgevox.core.types import JsonObject
 from edgevox.satellites.connection import Backoff
@@ -79,7 +79,7 @@ class SatelliteConnector:
             backoff.begin()
             try:
                 await self._serve(name, entry)
-            except (SatelliteLost, ConfigError) as error:
+            except (SatelliteLost, EdgevoxError) as error:
                 if self._problems.get(name) != str(error):
                     _log.warning("satellite %s: %s", name, error)
                 self._problems[name] = str(error)

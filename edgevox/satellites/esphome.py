@@ -190,12 +190,15 @@ class EspHomeSatellite:
             case events.TranscriptReady(text=""):
                 self._fail("stt-no-text-recognized", "nothing was understood")
             case events.TranscriptReady(text=text) | events.AnswerHeard(text=text):
-                self._is_asking = False
+                # An unclear answer is asked for once more.
+                self._is_asking = isinstance(event, events.AnswerHeard) and event.answer == "unclear"
                 self._send(kinds.VOICE_ASSISTANT_STT_END, text=text)
                 self._send(kinds.VOICE_ASSISTANT_INTENT_START)
             case events.ConfirmationRequired(question=question):
                 self._is_asking = True
                 self._send(kinds.VOICE_ASSISTANT_TTS_START, text=question)
+            case events.ConfirmationDecided():
+                self._is_asking = False
             case events.PlaybackFinished() if self._is_asking:
                 # The device listens again without its wake word.
                 self._send(kinds.VOICE_ASSISTANT_INTENT_END, continue_conversation="1")

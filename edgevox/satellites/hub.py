@@ -69,7 +69,7 @@ class SatelliteLink:
     mute: Callable[[bool], None] = lambda _is_muted: None
     state: Callable[[], str] = lambda: "listening"
     is_in_turn: Callable[[], bool] = lambda: False
-    since_s: float = field(default_factory=time.time)
+    since_s: float = field(default_factory=time.monotonic)
     announcements: set[CancelFlag] = field(default_factory=set)
     """Those that are being played."""
 
@@ -207,7 +207,7 @@ class SatelliteHub:
             "is_connected": link is not None,
             "is_muted": self.is_muted(name),
             "state": link.state() if link else None,
-            "connected_s": round(time.time() - link.since_s) if link else None,
+            "connected_s": round(time.monotonic() - link.since_s) if link else None,
             "problem": None if link else known.get("problem"),
         }
 

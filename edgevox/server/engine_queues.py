@@ -152,7 +152,7 @@ class ModelQueue(EngineQueue):
         self.pauses = 0
 
     def model_for(self, client_name: str, *, is_first: bool = False) -> ChatModel:
-        """Return the model for requests of one client. One that `is_first` does not wait for the slice of another."""
+        """Return the model for one client. Where it `is_first`, a turn does not wait for another's slice."""
         return _QueuedModel(self, client_name, is_first)
 
     async def stream(
@@ -160,7 +160,7 @@ class ModelQueue(EngineQueue):
     ) -> AsyncGenerator[ChatReply, None]:
         """Generate in round-robin order; the generation is interrupted and resumed as needed."""
         written = request.reply_prefix
-        goes_on = is_first and not request.prompt_only
+        goes_on = is_first and not (request.prompt_only or request.is_idle)
         if goes_on:
             self._interrupt()
         while not cancel.is_set():

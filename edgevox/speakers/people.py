@@ -11,6 +11,7 @@ import json
 import os
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -42,7 +43,8 @@ SAME_VOICE_THRESHOLD = 2.0
 _COHORT = Path(__file__).with_name("cohort.npz")
 _MOST_PEOPLE = 20
 _LEAST_SPREAD = np.float32(0.01)
-_NAME = re.compile(r"[^\W\d_][\w '.-]{0,39}")
+_LONGEST_NAME = 40
+_NAME = re.compile(r"[^\W\d_][\w '.-]*")
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
 
@@ -164,8 +166,10 @@ def _key(passphrase: Secret, salt: str) -> bytes:
 
 def checked_name(name: str) -> str:
     """The name with single spaces. Raises ConfigError."""
-    name = " ".join(name.split())
-    if _NAME.fullmatch(name) is None or name.casefold() == GUEST:
+    name = unicodedata.normalize("NFC", " ".join(name.split()))
+    # Vowel signs, as of Hindi and Thai, are no word characters to `re`.
+    plain = "".join(letter for letter in name if not unicodedata.category(letter).startswith("M"))
+    if _NAME.fullmatch(plain) is None or len(name) > _LONGEST_NAME or name.casefold() == GUEST:
         raise ConfigError(f"{name!r} cannot be the name of a person", hint="use a first name, such as Anna")
     return name
 

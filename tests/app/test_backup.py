@@ -78,8 +78,13 @@ def test_a_damaged_or_newer_backup_changes_nothing(tmp_path: Path) -> None:
     write_backup(folders, file)
     cut = tmp_path / "cut.zip"
     cut.write_bytes(file.read_bytes()[:-40])
+    encrypted, content = tmp_path / "encrypted.zip", bytearray(file.read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(header) + flags] |= 1
+    encrypted.write_bytes(content)
     cases = {
         cut: "damaged",
+        encrypted: "damaged",
         rewritten(file, "backup.json", {"edgevox": "99.0.0"}): "made by EdgeVox 99.0.0",
         tmp_path / "missing.zip": "cannot be read",
     }

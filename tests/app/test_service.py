@@ -6,15 +6,17 @@ import asyncio
 import json
 import resource
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from edgevox.agents.memory_file import MemoryFile
 from edgevox.app.control.client import request
 from edgevox.app.control.protocol import Ask, Request, Say, SimpleRequest, audio_from_note
+from edgevox.app.service import AssistantService, ServiceSession
 from edgevox.core.errors import ConfigError, EngineFailed, OtherSettings
 from edgevox.core.events import (
     EngineChanged,
@@ -26,8 +28,11 @@ from edgevox.core.events import (
     TurnEnded,
 )
 from edgevox.core.files import Folders
+from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject, Message
-from tests.app.harness import ScriptedSessionFactory, running_service
+from edgevox.testing import ToneSynthesizer
+from edgevox.tts.normalize import normalize_text
+from tests.app.harness import BOUND_S, ScriptedSessionFactory, running_service
 
 
 @pytest.fixture
@@ -102,6 +107,17 @@ async def test_say_speaks_on_its_loudspeaker(factory: ScriptedSessionFactory) ->
     async with running_service(factory):
         await done(factory, Say(text="Dinner is ready. Come down."))
     assert sum(sound.duration_s for sound in factory.room.played) > 0.1
+
+
+async def test_say_speaks_the_language_of_its_voice(factory: ScriptedSessionFactory) -> None:
+    write(factory.folders, '[tts]\nvoice = "sano-de_DE"\n')
+    text = "Das kostet 3,50 €."
+    german, english = (normalize_text(text, language) for language in ("de", "en"))
+    assert german != english
+    async with running_service(factory) as service:
+        await done(factory, Say(text=text))
+        assert service.session is not None
+        assert german in cast("ToneSynthesizer", service.session.runtime.engines.tts).spoken
 
 
 async def test_say_sends_the_sound_where_it_is_wanted(factory: ScriptedSessionFactory) -> None:
@@ -204,6 +220,33 @@ async def test_settings_with_which_it_does_not_start_are_given_up(factory: Scrip
                 await asyncio.sleep(0.01)
         assert service.settings.tts.speed == 1.0
         assert (await done(factory, Ask(text="Still there?")))["reply"]
+
+
+async def test_settings_that_are_reloaded_while_it_starts_are_given_up_likewise(
+    factory: ScriptedSessionFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_starting, may_start = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def slowly(_session: ServiceSession) -> AsyncIterator[None]:
+        is_starting.set()
+        await may_start.wait()
+        yield
+
+    monkeypatch.setattr(factory, "session_context", slowly)
+    settings = factory.settings()
+    service = AssistantService(factory, settings)
+    async with asyncio.timeout(BOUND_S), background_task(service.run(factory.runtime(settings))) as life:
+        await is_starting.wait()
+        write(factory.folders, "[tts]\nspeed = 1.5\n")
+        factory.refusal = EngineFailed("llm does not load", hint="it is too large")
+        reloading = asyncio.create_task(service.reload())
+        await asyncio.sleep(0)
+        may_start.set()
+        with pytest.raises(EngineFailed, match="does not load"):
+            await reloading
+        assert not life.done()
+        assert service.settings.tts.speed == 1.0
 
 
 # --- no disk

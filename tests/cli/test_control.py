@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from edgevox.app.control.protocol import TEXT_CHARS
 from edgevox.audio.files import read_audio
+from edgevox.cli.commands.ask import say_on_running_assistant
+from edgevox.cli.context import Context
 from edgevox.core.files import Folders
 from tests.app.harness import ScriptedSessionFactory, running_service
 from tests.cli.command import BOUND_S, NO_NETWORK, edgevox, environment
@@ -55,6 +58,10 @@ async def test_ask_with_settings_of_its_own_loads_a_model_of_its_own(
     assert result.returncode == 3  # it has none, and there is no network
     assert factory.model is not None
     assert factory.model.requests == []
+
+
+async def test_a_text_that_is_too_long_for_the_socket_is_left_to_a_voice_of_its_own() -> None:
+    assert await say_on_running_assistant(Context(), "a" * (TEXT_CHARS + 1), return_audio=True) is None
 
 
 async def test_say_uses_the_voice_that_is_loaded(

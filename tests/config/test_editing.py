@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import stat
+import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from edgevox.config import load_settings
 from edgevox.config.editing import write_initial_config
-from edgevox.config.toml_file import update_config_file, with_values
+from edgevox.config.toml_file import TomlFile, read_toml, update_config_file, with_values
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
 
@@ -72,6 +75,25 @@ def test_a_file_that_an_edit_would_damage_is_unchanged(awkward: str, tmp_path: P
         update_config_file(path, "audio", {"speaker": "HDMI"})
     assert 'speaker = "HDMI"' in caught.value.hint
     assert path.read_text() == awkward
+
+
+def test_two_programs_that_change_the_file_at_once_both_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.toml"
+    both_have_read = threading.Barrier(2)
+
+    def read_slowly(path: Path) -> TomlFile | None:
+        content = read_toml(path)
+        with suppress(threading.BrokenBarrierError):
+            both_have_read.wait(0.2)
+        return content
+
+    monkeypatch.setattr("edgevox.config.toml_file.read_toml", read_slowly)
+    with ThreadPoolExecutor(2) as threads:
+        louder = threads.submit(update_config_file, path, "tts", {"volume_db": 5.0})
+        faster = threads.submit(update_config_file, path, "tts", {"speed": 1.5})
+        louder.result()
+        faster.result()
+    assert tomllib.loads(path.read_text()) == {"tts": {"volume_db": 5.0, "speed": 1.5}}
 
 
 def test_a_symlink_is_kept_and_its_file_becomes_private(tmp_path: Path) -> None:

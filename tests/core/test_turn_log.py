@@ -33,8 +33,9 @@ def numbered(number: int) -> TurnMetrics:
 
 def test_a_record_survives_a_round_trip(tmp_path: Path) -> None:
     log = TurnLog(tmp_path / "state", max_bytes=100_000)
-    log.append(RECORD)
-    assert log.last() == RECORD
+    record = dataclasses.replace(RECORD, reply="Two\u2028lines.")
+    log.append(record)
+    assert log.last() == record
 
 
 def test_the_log_never_grows_beyond_its_cap_and_keeps_the_newest(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, timedelta
 
@@ -12,15 +12,25 @@ import pytest
 
 from edgevox.agents import LLMAgent
 from edgevox.audio.tones import RATE_HZ, timer_chime
-from edgevox.core.errors import DeviceUnavailable, EngineFailed, StateError
+from edgevox.core.errors import DeviceUnavailable, EdgevoxError, EngineFailed, ModelError, StateError
 from edgevox.core.events import BuiltinCommandRun, Event, RingEnded, RingStarted, RingTrouble, TurnEnded, TurnStarted
 from edgevox.core.hooks import Answer, Hook, Run
 from edgevox.core.languages import replying_in
 from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn
 from edgevox.core.types import Audio, ChatModel, SynthesisRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState, BuiltinCommands, Loudspeaker, Pipeline, Synthesizer
-from edgevox.dialogue.alarm_player import LATEST_COMMAND_S, LOOK_S, PAUSE_S, ROUNDS, SPEECH_S, TURN_S
+from edgevox.dialogue.alarm_player import (
+    LATEST_COMMAND_S,
+    LOOK_S,
+    PAUSE_S,
+    ROUNDS,
+    SPEECH_S,
+    TURN_S,
+    LocalPlace,
+    RingPlaces,
+)
 from edgevox.dialogue.replies import ReplyLanguages
+from edgevox.dialogue.speech_output import SpeechOutput
 from edgevox.home import AlarmSchedule, DueAlarm, Entity, House
 from edgevox.home.alarms.alarms import Alarms
 from edgevox.home.alarms.timers import Timers
@@ -92,6 +102,7 @@ class Home:
         self.alarm_state = AlarmState(snooze_minutes=9)
         self.is_somebody_speaking = False
         self.scopes_now: Callable[[Caller], Caller | None] = lambda caller: caller
+        self.places: RingPlaces | None = None
         self.pipeline = Pipeline(
             LLMAgent("test", model=model or self.model, publish=self.note, hooks=hooks),
             preset="p",
@@ -111,6 +122,7 @@ class Home:
             self.alarm_state,
             self.note,
             for_s=FOR_S,
+            places=self.places,
             scopes_now=self.scopes_now,
             wall_clock=self.time,
             clock=self.time,
@@ -611,8 +623,22 @@ async def test_a_timer_rings_on_when_its_loudspeaker_is_back_and_so_does_the_nex
     assert [event.error for event in home.events if isinstance(event, RingEnded)] == ["", ""]
 
 
-async def test_without_a_voice_the_chime_is_heard() -> None:
-    home = Home(voice=Synthesizer(Hoarse()))
+async def test_a_timer_rings_on_when_the_satellite_on_which_it_was_set_is_back() -> None:
+    home = Home()
+    place = home.places = Satellite(home.pipeline)
+    home.timers.start(10, caller=Caller("satellite shelf", satellite="shelf"))
+    async with home.ringing():
+        await home.time.pass_by(10 + (ROUNDS + 1) * PAUSE_S)
+        assert home.ended == [], "it was not heard yet"
+        place.is_connected = True
+        await home.time.pass_by(FOR_S)
+    assert home.sounds
+    assert [event.error for event in home.events if isinstance(event, RingEnded)] == [""]
+
+
+@pytest.mark.parametrize("error", [EngineFailed("no voice"), ModelError("the voice is damaged")])
+async def test_without_a_voice_the_chime_is_heard(error: EdgevoxError) -> None:
+    home = Home(voice=Synthesizer(Hoarse(error)))
     home.timers.start(10)
     async with home.ringing():
         await home.time.pass_by(10)
@@ -723,8 +749,21 @@ class Returning(MemorySpeaker):
         await super().play(chunks, cancel, on_start)
 
 
+class Satellite(LocalPlace):
+    """The only loudspeaker of a server, which is away until the test says that it `is_connected`."""
+
+    is_connected = False
+
+    def outputs(self, due: DueAlarm) -> Mapping[str, SpeechOutput]:
+        return super().outputs(due) if self.is_connected else {}
+
+
 class Hoarse(ToneSynthesizer):
+    def __init__(self, error: EdgevoxError) -> None:
+        super().__init__()
+        self._error = error
+
     async def stream(self, request: SynthesisRequest, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
         if request.text:
-            raise EngineFailed("no voice", hint="wait")
+            raise self._error
         yield await anext(super().stream(request, cancel))

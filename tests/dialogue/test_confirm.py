@@ -6,16 +6,23 @@ import asyncio
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from edgevox.agents.tool_loop import Agreement
-from edgevox.core.errors import ToolDenied
+from edgevox.audio.files import WavMicrophone
+from edgevox.config import AudioSettings
+from edgevox.core.errors import DeviceUnavailable, ToolDenied
 from edgevox.core.events import AnswerHeard, Event
 from edgevox.core.turn import Turn
-from edgevox.core.types import ToolCall
-from edgevox.dialogue.confirm import AnswerListener, ConfirmationDialog
+from edgevox.core.types import SAMPLE_RATE_HZ, Audio, ToolCall
+from edgevox.dialogue import Synthesizer, Transcriber
+from edgevox.dialogue.confirm import AnswerListener, ConfirmationDialog, Intercom
+from edgevox.testing import MemorySpeaker, ToneSynthesizer
 from edgevox.tools.calls import resolve_call
 from edgevox.tools.policy import LOCAL, Caller, Channel, PendingConfirmation
+from tests.dialogue.fake_stt import FakeStt
+from tests.dialogue.sounds import silent, voiced
 
 BOUND_S = 10
 BY_KEYBOARD = Agreement(granted=True, channel="keyboard")
@@ -99,6 +106,42 @@ async def test_a_clear_yes_to_the_repeated_question_grants() -> None:
 async def test_silence_denies(lines: tuple[str | None, ...]) -> None:
     agreement = await Person(*lines).answers(pending())
     assert (agreement.granted, agreement.why) == (False, "no answer came in time")
+
+
+class Unheard(Person):
+    async def hear(self, text: str) -> None:
+        raise DeviceUnavailable(f"nothing plays {text}")
+
+
+async def test_a_question_that_cannot_be_spoken_is_denied_unless_another_channel_answers() -> None:
+    agreement = await Unheard().answers(pending())
+    assert (agreement.granted, agreement.why) == (False, "nobody could be asked")
+    person = Unheard(channels=frozenset({"voice", "keyboard"}))
+    answering = asyncio.create_task(person.answers(pending()))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert person.confirmation.open is not None
+    person.confirmation.open.answer(BY_KEYBOARD)
+    assert (await answering).granted
+
+
+async def test_the_microphone_may_be_back_for_the_next_question() -> None:
+    said = Audio(np.concatenate([silent(0.3), voiced(0.6)]), SAMPLE_RATE_HZ)
+    microphones = [WavMicrophone(said)]
+    missing = [DeviceUnavailable("there is no microphone")]
+
+    def microphone() -> WavMicrophone:
+        if missing:
+            raise missing.pop()
+        return microphones.pop()
+
+    confirmation = ConfirmationDialog()
+    intercom = Intercom(
+        Synthesizer(ToneSynthesizer()), MemorySpeaker(), Transcriber(FakeStt(["yes"])), microphone, AudioSettings()
+    )
+    async with asyncio.timeout(BOUND_S), intercom.answering(confirmation):
+        assert (await confirmation(pending(), Turn())).why == "no answer came in time"
+        assert (await confirmation(pending(), Turn())).granted
 
 
 async def test_an_expired_question_is_denied() -> None:

@@ -17,6 +17,7 @@ from edgevox.config import AudioSettings
 from edgevox.core.events import Event, SpeechDropped, SpeechStarted, TranscriptReady, TurnEnded, TurnStarted
 from edgevox.core.types import Audio
 from edgevox.dialogue import Pipeline, Synthesizer, Transcriber, VoiceLoop, WakePhrase, WakePhraseFilter, WakeState
+from edgevox.dialogue.turn_queue import TurnQueue, Utterance
 from edgevox.testing import MemorySpeaker, ScriptedModel, ToneSynthesizer
 from tests.audio.sounds import espeak, noise
 from tests.audio.test_wake_state import FakeSpotter
@@ -140,6 +141,26 @@ async def test_only_what_begins_with_the_phrase_is_a_turn() -> None:
     # What others say is in no event.
     assert room.heard == ["what time is it?"]
     assert (room.count(TurnStarted), room.count(SpeechDropped)) == (1, 2)
+
+
+async def test_what_is_still_transcribed_when_the_loop_ends_becomes_no_turn() -> None:
+    stuck, events = asyncio.Event(), list[Event]()
+    pipeline = Pipeline(
+        LLMAgent("test", model=ScriptedModel(["Yes."])),
+        preset="p",
+        publish=events.append,
+        transcriber=Transcriber(FakeStt([stuck, "computer, good night"])),
+    )
+    queue = TurnQueue(pipeline, events.append, lambda: False, WakeState("phrase"))
+    for _ in range(2):
+        queue.take(Utterance(Audio(voiced(0.5), 16_000), 0.0, True, 0, None), interrupts=False)
+        await asyncio.sleep(0)
+    await queue.close()
+    stuck.set()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert events == []
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_after_the_phrase_alone_the_command_may_follow() -> None:

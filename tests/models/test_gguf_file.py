@@ -82,8 +82,20 @@ def test_a_file_that_is_not_gguf_is_rejected(tmp_path: Path) -> None:
         b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sIIQ", 1, b"k", 9, 8, 2**40),
         b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sI", 1, b"k", 77),
         b"GGUF" + struct.pack("<IQQ", 3, 2**60, 0),
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q17sII", 17, b"general.alignment", 4, 0),
+        b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sI", 1, b"k", 9) + struct.pack("<IQ", 9, 1) * 5_000,
     ],
-    ids=["empty", "magic only", "version", "key length", "array length", "value type", "tensor count"],
+    ids=[
+        "empty",
+        "magic only",
+        "version",
+        "key length",
+        "array length",
+        "value type",
+        "tensor count",
+        "alignment",
+        "nesting",
+    ],
 )
 def test_a_damaged_head_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "damaged.gguf"

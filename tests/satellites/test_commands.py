@@ -31,6 +31,9 @@ def test_a_device_is_added_listed_and_removed(devices_file: Path, capsys: pytest
     [entry] = json.loads(capsys.readouterr().out)
     facts = {"name": "shelf", "room": "Bedroom", "kind": "wyoming", "is_connected": False}
     assert facts.items() <= entry.items()
+    assert main(["satellites", "add", "loft", "--uri", "tcp://127.0.0.1:1", "--room", "Loft [/up]"]) == 0
+    assert main(["satellites", "list"]) == 0
+    assert "Loft [/up]" in capsys.readouterr().out, "it is no markup"
     assert main(["satellites", "add", "other", "--esphome", "voice.lan:port"]) == 2
     assert "port is no port" in capsys.readouterr().err
     assert main(["satellites", "add", "other", "--esphome", "voice.lan", "--player", "light.bedroom"]) == 2

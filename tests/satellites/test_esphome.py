@@ -10,11 +10,16 @@ import pytest
 from aioesphomeapi.model import VoiceAssistantFeature
 
 from edgevox.audio.wake_gate import COMMAND_WITHIN_S
+from edgevox.config import ServerSettings
 from edgevox.core.errors import DeviceUnavailable
+from edgevox.core.events import AnswerHeard, ConfirmationDecided, ConfirmationRequired, PlaybackFinished, TurnEnded
 from edgevox.core.files import Folders
+from edgevox.core.turn import background_task
 from edgevox.core.types import to_pcm16
 from edgevox.satellites.connector import probe
+from edgevox.satellites.esphome import EspHomeSatellite
 from edgevox.satellites.store import DeviceEntry
+from edgevox.server.engine_queues import EngineQueues
 from tests.dialogue.sounds import silent
 from tests.satellites.esphome_device import MEDIA_PLAYER, SPEAKER, WITHOUT_API_AUDIO, esphome_device
 from tests.satellites.esphome_recording import HEARD, LINES, SPEECH, Replay, converse
@@ -53,6 +58,34 @@ async def test_a_voice_pe_is_a_room_and_fetches_the_reply(folders: Folders) -> N
         before = len(device().played)
         assert await server.hub.say("Dinner is ready.") == 1
         assert len(device().played) > before
+
+
+async def test_after_an_unclear_answer_the_device_listens_again(folders: Folders) -> None:
+    async with esphome_device() as (address, device), voice_server(folders, []) as server:
+        queues = EngineQueues(server.assistant, ServerSettings())
+        satellite = EspHomeSatellite("voice", DeviceEntry(esphome=address), server.assistant, queues)
+        async with background_task(satellite.run()):
+            await until(lambda: server.hub.find("voice") is not None and device().is_subscribed)
+            unclear = AnswerHeard(turn_id="t", token="x", text="well", answer="unclear")
+            question = ConfirmationRequired(turn_id="t", token="x", name="unlock", question="Sure?", level="voice")
+            for run, heard in enumerate((question, unclear), 1):
+                device().wake()
+                await until(lambda: device().kinds().count("RUN_START") == run)  # noqa: B023  (in the same round)
+                satellite.handle_event(heard)
+                satellite.handle_event(PlaybackFinished(turn_id="t"))
+                await until(lambda: device().kinds().count("RUN_END") == run)  # noqa: B023  (in the same round)
+            device().wake()
+            await until(lambda: device().kinds().count("RUN_START") == 3)
+            for event in (
+                unclear,
+                ConfirmationDecided(turn_id="t", token="x", granted=False, why="unclear"),
+                PlaybackFinished(turn_id="t"),
+                TurnEnded(turn_id="t", outcome="answered"),
+            ):
+                satellite.handle_event(event)
+            await until(lambda: device().kinds().count("RUN_END") == 3)
+            ends = [data for kind, data in device().events if kind.name.endswith("INTENT_END")]
+            assert [data["continue_conversation"] for data in ends] == ["1", "1", "0"]
 
 
 async def test_audio_by_udp_is_taken_from_the_device_alone(folders: Folders) -> None:

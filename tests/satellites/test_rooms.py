@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from edgevox.core.events import DueAlarm
 from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag, background_task
@@ -218,6 +220,15 @@ async def test_a_timer_rings_where_it_was_set_and_its_command_runs_there(folders
         async with player.running():
             await until(lambda: len(shelf.sound.played_s) > before)
         assert len(desk.sound.played_s) == silent
+
+
+def test_how_long_a_satellite_is_connected_does_not_depend_on_the_clock_on_the_wall(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hub = SatelliteHub()
+    with hub.connected(link("shelf")):
+        monkeypatch.setattr(time, "time", lambda: 4e9)  # as a machine without a clock does once it asks the network
+        assert [one["connected_s"] for one in hub.report()] == [0]
 
 
 async def test_tell_everyone_sounds_everywhere_but_where_it_was_asked(folders: Folders) -> None:

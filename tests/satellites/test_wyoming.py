@@ -16,7 +16,7 @@ from wyoming.info import Describe, Info
 from wyoming.wake import Detect, Detection
 
 from edgevox.config.sections import ServerSettings, WakeSettings
-from edgevox.core.errors import ConfigError
+from edgevox.core.errors import ConfigError, ModelMissing
 from edgevox.core.files import Folders
 from edgevox.core.turn import background_task
 from edgevox.core.types import to_pcm16
@@ -191,6 +191,26 @@ async def test_a_satellite_that_stops_reading_in_a_reply_is_given_up_and_connect
             assert await server.hub.say("a long announcement " * 500) == 0
         device.reads.set()
         await until(lambda: len(device.connections) > 1 and device.is_ready)
+
+
+async def test_a_satellite_whose_wake_word_cannot_be_loaded_is_connected_once_it_can(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = asyncio.Event()
+    missing = [ModelMissing("the speech embeddings are not downloaded")]
+
+    async def serve(_connector: SatelliteConnector, _name: str, _entry: DeviceEntry) -> None:
+        if missing:
+            raise missing.pop()
+        served.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(SatelliteConnector, "_serve", serve)
+    async with voice_server(folders, []) as server, connector(server, folders) as file:
+        file.add("hall", DeviceEntry(uri="tcp://127.0.0.1:1"))
+        async with asyncio.timeout(BOUND_S):
+            await served.wait()
+        assert "not downloaded" in server.hub.configured()["hall"]["problem"]
 
 
 def test_keys_are_kept_like_tokens(folders: Folders) -> None:

@@ -10,6 +10,7 @@ import aiohttp
 import openai
 import pytest
 
+from edgevox.agents.conversation import Conversation, summarise
 from edgevox.core.events import SpeechDropped, SpeechStarted, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, Message
@@ -246,6 +247,24 @@ async def test_the_own_microphone_interrupts_the_reply_of_a_room() -> None:
         assert not kitchen.done()
         assert set(await asyncio.gather(kitchen, bedroom)) == {typist.text}
     assert [request.reply_prefix for request in typist.requests] == ["", "", "abc", ""]
+
+
+async def test_idle_work_of_the_own_microphone_interrupts_no_reply_of_a_room() -> None:
+    typist = Typist()
+    queue = ModelQueue(typist, max_waiting=4)
+    local, conversation = queue.model_for("local", is_first=True), Conversation()
+    conversation.keep((Message("user", "Hello"), Message("assistant", "Hello.")))
+    conversation.forget_oldest(1)
+    async with asyncio.timeout(BOUND_S):
+        kitchen = asyncio.create_task(text_of(queue, "kitchen"))
+        typist.let(3)
+        await settle()
+        summarising = asyncio.create_task(summarise(local, conversation, CancelFlag()))
+        await settle()
+        typist.let(100)
+        assert await kitchen == typist.text
+        assert await summarising
+    assert [request.reply_prefix for request in typist.requests] == ["", ""]
 
 
 async def test_a_reply_that_nobody_wants_any_more_ends_while_it_is_paused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,14 @@ def test_people_are_kept_for_the_owner_only_and_enrolled_once(tmp_path: Path) ->
     assert not People(path).remove("Anna")
 
 
-@pytest.mark.parametrize("name", ["", "guest", "Guest", "../x", "7"])
+@pytest.mark.parametrize("name", ["José", "अनिता", "O'Brien", "Anna-Lena", "x" * 40])
+def test_names_of_any_script_are_kept_in_one_form(name: str) -> None:
+    people = People()
+    people.add(unicodedata.normalize("NFD", name), [voice(1)])
+    assert people.find(name)
+
+
+@pytest.mark.parametrize("name", ["", "guest", "Guest", "../x", "7", "x" * 41])
 def test_names_that_would_be_mistaken_are_refused(name: str) -> None:
     with pytest.raises(ConfigError):
         People().add(name, [voice(1)])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
 from edgevox.audio.wake_gate import WakeContext
+from edgevox.config.secrets import Secret
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.events import Event, ToolFinished, TranscriptReady, TurnEnded
 from edgevox.core.metrics import TurnMetrics, TurnMetricsRecorder
@@ -15,7 +17,7 @@ from edgevox.core.turn import LOCAL, Caller, CancelFlag, Turn, background_task
 from edgevox.core.types import GUEST
 from edgevox.dialogue import Pipeline, SpeakerTranscriber, Transcriber
 from edgevox.dialogue.confirm import ConfirmationDialog
-from edgevox.speakers.people import People
+from edgevox.speakers.people import PEOPLE_FILE, People
 from edgevox.testing import ScriptedModel
 from edgevox.tools.executor import current_call
 from edgevox.tools.policy import LOCKS
@@ -73,6 +75,18 @@ async def test_nobody_enrolled_costs_nothing_and_changes_nothing() -> None:
         sound_of(ANNA), CancelFlag()
     )
     assert (transcript.speaker, voices.requests, speakers.caller_for("", LOCAL)) == ("", 0, None)
+
+
+def test_while_the_people_cannot_be_read_everybody_is_a_guest(tmp_path: Path) -> None:
+    path = tmp_path / PEOPLE_FILE
+    People(path, Secret("open sesame")).add("Anna", [voice(ANNA)])
+    settings = PeopleSettings.model_validate({"confirm_by": "allowed", "guest_scopes": ["read"]})
+    speakers = SpeakerRecognizer(FakeVoices(), People(path, Secret("forgotten")), settings)
+    assert speakers.match(voice(ANNA)) == GUEST
+    caller = speakers.caller_for(GUEST, LOCAL)
+    assert caller is not None
+    assert caller.scopes == {"read"}
+    assert not speakers.may_confirm(GUEST, pending())
 
 
 async def test_a_tool_runs_with_the_scopes_of_the_speaker() -> None:

@@ -177,9 +177,10 @@ async def _answers(pipeline: Pipeline, request: Ask, connection: ControlConnecti
 
 
 async def _say(session: ServiceSession, request: Say, connection: ControlConnection) -> JsonObject:
-    cancel = CancelFlag()
+    cancel, runtime = CancelFlag(), session.runtime
     try:
-        async with aclosing(session.runtime.voice().speak_text(request.text, cancel)) as sounds:
+        language = runtime.engines.voice_languages[0]
+        async with aclosing(runtime.voice().speak_text(request.text, cancel, language)) as sounds:
             if request.where == "here":
                 async for sound in sounds:
                     for note in audio_to_notes(sound):

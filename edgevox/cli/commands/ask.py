@@ -55,7 +55,9 @@ async def ask_running_assistant(context: Context, text: str) -> types.JsonObject
 
 
 async def say_on_running_assistant(context: Context, text: str, *, return_audio: bool) -> list[types.Audio] | None:
-    """Make it speak or return the audio; None if it is not running. Raises EdgevoxError."""
+    """Make it speak or return the audio; None if it is not running, or the text is too long. Raises EdgevoxError."""
+    if len(text) > TEXT_CHARS:
+        return None
     overrides = _overrides(context, _SAY_SETTINGS)
     wanted = Say(text=text, overrides=overrides, where="here" if return_audio else "loudspeaker")
     try:

@@ -163,7 +163,7 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:,.0f} ms"
 
 
-_SPAN = re.compile(r"(\d+)\s*(m|min|h|d)")
+_SPAN = re.compile(r"(\d{1,9})\s*(m|min|h|d)")
 _UNIT_S = {"m": 60, "min": 60, "h": 3600, "d": 86_400}
 _DECLINED = 1
 
@@ -214,7 +214,7 @@ def parse_time(text: str, now_s: float) -> float:
     words = text.strip().lower()
     now = dt.datetime.fromtimestamp(now_s).astimezone()
     if span := _SPAN.fullmatch(words):
-        return now_s - int(span[1]) * _UNIT_S[span[2]]
+        return max(0.0, now_s - int(span[1]) * _UNIT_S[span[2]])
     if words in ("today", "yesterday"):
         day = now.date() - dt.timedelta(days=words == "yesterday")
         return dt.datetime.combine(day, dt.time()).astimezone().timestamp()

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import get_args
 
+from rich.markup import escape
 from rich.status import Status
 
 from edgevox.app.local_sessions import serve_if_enabled
@@ -226,9 +227,9 @@ def demo(args: argparse.Namespace, context: Context) -> int:
     record = runtime.records.last
     if record is None or record.outcome != "answered":
         raise EngineFailed("the demo got no answer", hint="edgevox doctor")
-    context.out.print(f"[cyan]asked ›[/] {question}")
-    context.out.print(f"[cyan]heard ›[/] {record.heard}", markup=True)
-    context.out.print(f"[green]answered ›[/] {record.reply}")
+    context.out.print(f"[cyan]asked ›[/] {escape(question)}")
+    context.out.print(f"[cyan]heard ›[/] {escape(record.heard)}")
+    context.out.print(f"[green]answered ›[/] {escape(record.reply)}")
     context.out.print(waterfall(record))
     return report_record_error(context, runtime)
 

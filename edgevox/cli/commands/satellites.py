@@ -14,6 +14,7 @@ from functools import partial
 from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
+from rich.text import Text
 
 from edgevox.audio.io.device_manager import AudioDeviceManager
 from edgevox.audio.io.duplex import resolve_devices
@@ -167,7 +168,8 @@ def _list(args: argparse.Namespace, context: Context) -> None:
     for _name, one in sorted(rows.items()):
         state = one.get("state") if one["is_connected"] else one.get("problem") or "not connected"
         muted = ", muted" if one.get("is_muted") else ""
-        table.add_row(one["name"], one["room"], one["kind"], f"{state}{muted}")
+        # As they are: an address such as [fe80::1] is no markup.
+        table.add_row(*map(Text, (one["name"], one["room"], one["kind"], f"{state}{muted}")))
     if rows:
         context.out.print(table)
     if answer is None:
