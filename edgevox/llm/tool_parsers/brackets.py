@@ -23,7 +23,6 @@ from edgevox.llm.tool_parsers.json_repair import (
 )
 
 _OPENER = {"}": "{", "]": "[", ")": "("}
-_CLOSER = {opener: closer for closer, opener in _OPENER.items()}
 _BEFORE_A_STRING = "{[(,:="
 _SPACE = " \t\r\n"
 _QUOTES = "\"'"
@@ -154,8 +153,8 @@ class Brackets:
             if self._is_undecided(text, pos) and not at_end:
                 self.consumed = at
                 return -1
-            closers = [_CLOSER[opener] for opener in self._stack] if self._is_doubtful else ()
-            if closes_string(text, pos, is_doubtful=self._is_doubtful, closers=closers):
+            closers = [closer for closer, opener in _OPENER.items() if self._open[opener]]
+            if closes_string(text, pos, is_doubtful=self._is_doubtful, closers=closers, depth=len(self._stack)):
                 self._quote, self._is_doubtful = "", False
                 return pos
             self._is_doubtful = True

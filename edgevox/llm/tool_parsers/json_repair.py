@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -46,11 +46,11 @@ _TYPOGRAPHIC = str.maketrans("\u201c\u201d", '""')
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
-def closes_string(text: str, end: int, *, is_doubtful: bool, closers: Sequence[str]) -> bool:
+def closes_string(text: str, end: int, *, is_doubtful: bool, closers: Collection[str], depth: int) -> bool:
     """Whether a quote before `end` closes its string, by what follows; a word shows that it is part of the text.
 
-    `is_doubtful`: the string has such an inner quote already. `closers` would close the open brackets. Only
-    QUOTE_WINDOW characters are read.
+    `is_doubtful`: the string has such an inner quote already. `closers` would close the `depth` open
+    brackets. Only QUOTE_WINDOW characters are read.
     """
     window = text[end : end + QUOTE_WINDOW]
     if not window.strip():
@@ -65,7 +65,7 @@ def closes_string(text: str, end: int, *, is_doubtful: bool, closers: Sequence[s
     follows = window[run.end() : run.end() + 1]
     if follows and follows in "\"'":
         return False
-    return follows in ("", ",", ";", "<", "`") or len("".join(run.group(1).split())) >= len(closers)
+    return follows in ("", ",", ";", "<", "`") or len("".join(run.group(1).split())) >= depth
 
 
 class Unquoted(str):
@@ -212,7 +212,8 @@ class Reader:
             if end >= len(text) or text[end] != quote:
                 raise Truncated("a string is not closed")
             if _CLOSES_STRING.match(text, end + 1) and (
-                pos == start or closes_string(text, end + 1, is_doubtful=True, closers=self.closers)
+                pos == start
+                or closes_string(text, end + 1, is_doubtful=True, closers=self.closers, depth=len(self.closers))
             ):
                 self.pos = end + 1
                 if pos > start and any(text.find(mark, start, end) >= 0 for mark in self._barred):
