@@ -44,6 +44,19 @@ CHAINS = {
     "olmo3": "olmo3",
     "step3p5": "qwen3_coder",
     "ernie45": "hermes",
+    "deepseek_v3": "deepseek",
+    "deepseek_v31": "deepseek",
+    "deepseek_v32": "deepseek",
+    "deepseek_v3_1": "deepseek",
+    "deepseek_v3_2": "deepseek",
+    "deepseek_v4": "deepseek",
+    "cogito": "deepseek",
+    "kimi_k2": "kimi",
+    "kimi-k2-thinking": "kimi",
+    "minimax_m2": "minimax",
+    "minimax-m2": "minimax",
+    "cohere2moe": "command",
+    "internlm2": "internlm",
 }
 TOOLS: list[dict[str, Any]] = [
     {

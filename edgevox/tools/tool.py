@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from jsonschema import Draft202012Validator
+from referencing import Registry
 
 from edgevox.core.errors import ConfigError
 from edgevox.core.languages import ENGLISH
@@ -176,7 +177,8 @@ class Tool:
         """Compiled once. Rejects arguments that are not in the schema unless it allows them."""
         properties = {**self.parameters.get("properties", {}), **self.hook_parameters}
         closed = {"additionalProperties": False, **self.parameters, "properties": properties}
-        return Draft202012Validator(closed, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        # With the default registry, a reference to a file or an address would be fetched.
+        return Draft202012Validator(closed, registry=Registry(), format_checker=Draft202012Validator.FORMAT_CHECKER)
 
 
 def _sanitized_schema(schema: Any) -> Any:  # noqa: ANN401 - JSON

@@ -22,6 +22,12 @@ def read(case: Case, chunk: int) -> ParsedReply:
     return parser.reply()
 
 
+def test_line_breaks_of_windows_around_a_value_are_no_part_of_it() -> None:
+    raw = "<function=send_message>\r\n<parameter=body>\r\none\r\ntwo\r\n</parameter>\r\n</function>"
+    (call,) = parse_reply(raw, preset_parsers=("qwen3_coder",), tools=tools()).calls
+    assert json.loads(call.arguments) == {"body": "one\r\ntwo"}
+
+
 def test_every_format_has_a_table() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == set(DETECTORS)
 

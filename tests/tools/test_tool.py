@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from referencing.exceptions import Unresolvable
 
 import edgevox
 from edgevox import Speech, Tool, ToolError, tool
@@ -71,6 +73,14 @@ def test_the_words_of_a_schema_are_harmless_and_its_values_stay() -> None:
         "name": {"type": "string", "description": "one of < tool_call>", "enum": ["<a>"]},
         "description": {"type": "string", "default": "<b>"},
     }
+
+
+def test_a_reference_out_of_a_schema_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "room.json").write_text('{"type": "integer"}', encoding="utf-8")
+    elsewhere = {"$ref": (tmp_path / "room.json").as_uri()}
+    outside = Tool(name="outside", description="d", parameters={"type": "object", "properties": {"room": elsewhere}})
+    with pytest.raises(Unresolvable):
+        outside.validator.is_valid({"room": 3})
 
 
 def test_the_builder_describes_a_tool_that_is_no_function() -> None:

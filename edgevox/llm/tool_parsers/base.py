@@ -63,11 +63,12 @@ class ReasoningStyle:
 THINK = ReasoningStyle(("<think>",), ("</think>",))
 THINKING = ReasoningStyle(("<thinking>",), ("</thinking>",))
 MISTRAL = ReasoningStyle(("[THINK]",), ("[/THINK]",), calls_count=False)
+COMMAND = ReasoningStyle(("<|START_THINKING|>",), ("<|END_THINKING|>",))
 GEMMA = ReasoningStyle(("<|channel>", "<|channel>thought", "<|channel>thought\n"), ("<channel|>",))
 # Harmony's headers are read by its detector; these end the message that a header began.
 HARMONY = ReasoningStyle((), ("<|end|>", "<|return|>", "<|call|>"))
 
-STYLES = (THINK, THINKING, MISTRAL, GEMMA)
+STYLES = (THINK, THINKING, MISTRAL, COMMAND, GEMMA)
 # Opened by the chat template: its style is known only at its end.
 TEMPLATE_OPENED = ReasoningStyle((), tuple(end for style in STYLES for end in style.ends))
 

@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, Body, Opening, RawCall, Verdict
-from edgevox.llm.tool_parsers.json_repair import STRING_CONTENT, JsonValue, Unreadable, loads_object, read_at
+from edgevox.llm.tool_parsers.json_repair import (
+    QUOTE_WINDOW,
+    STRING_CONTENT,
+    JsonValue,
+    Unreadable,
+    closes_string,
+    loads_object,
+    read_at,
+)
 
 _OPENER = {"}": "{", "]": "[", ")": "("}
 _BEFORE_A_STRING = "{[(,:="
@@ -45,6 +53,7 @@ class Brackets:
         self._open = {"{": 0, "[": 0, "(": 0}
         self._quote = ""
         self._escaped = False
+        self._is_doubtful = False
         self._last = ""
         self.consumed = 0
         self.cut = False
@@ -61,7 +70,7 @@ class Brackets:
         start, stack, search, marked = pos, self._stack, self._stops.search, self.marked_depth
         self.marks = []
         if self._quote:
-            pos = self._close_string(text, pos)
+            pos = self._close_string(text, pos, at_end)
         while pos >= 0:
             found = search(text, pos)
             if found is None:
@@ -80,7 +89,7 @@ class Brackets:
                     pos = at + len(marker)
                     if self._opens_string(text, at, start):
                         self._quote = marker
-                        pos = self._close_string(text, pos)
+                        pos = self._close_string(text, pos, at_end)
                     continue
             if char in "{[(":
                 stack.append(char)
@@ -106,7 +115,7 @@ class Brackets:
                     self.marks.append(at)
             elif char in _QUOTES and self._opens_string(text, at, start):
                 self._quote = char
-                pos = self._close_string(text, pos)
+                pos = self._close_string(text, pos, at_end)
         return -1
 
     def _go_on(self, text: str, start: int, consumed: int) -> int:
@@ -116,7 +125,7 @@ class Brackets:
         self.consumed = consumed
         return -1
 
-    def _close_string(self, text: str, pos: int) -> int:
+    def _close_string(self, text: str, pos: int, at_end: bool) -> int:
         """Return the end of the open string, or -1 if it continues after `consumed`."""
         quote = self._quote
         if len(quote) > 1:
@@ -132,14 +141,28 @@ class Brackets:
                 return -1
             self._escaped = False
             pos += 1
-        inside = STRING_CONTENT[quote].match(text, pos)
-        assert inside is not None
-        if text.startswith(quote, inside.end()):
-            self._quote = ""
-            return inside.end() + 1
-        # The text ends with a backslash.
-        self._escaped = inside.end() < len(text)
-        return -1
+        while True:
+            inside = STRING_CONTENT[quote].match(text, pos)
+            assert inside is not None
+            at = inside.end()
+            if not text.startswith(quote, at):
+                # The text ends with a backslash.
+                self._escaped = at < len(text)
+                return -1
+            pos = at + 1
+            if self._is_undecided(text, pos) and not at_end:
+                self.consumed = at
+                return -1
+            closers = [closer for closer, opener in _OPENER.items() if self._open[opener]]
+            if closes_string(text, pos, is_doubtful=self._is_doubtful, closers=closers, depth=len(self._stack)):
+                self._quote, self._is_doubtful = "", False
+                return pos
+            self._is_doubtful = True
+
+    def _is_undecided(self, text: str, pos: int) -> bool:
+        """Whether the text ends too early to tell if the quote before `pos` closes its string."""
+        window = text[pos : pos + QUOTE_WINDOW]
+        return len(window) < QUOTE_WINDOW and (self._is_doubtful or not window.strip())
 
     def _opens_string(self, text: str, at: int, start: int) -> bool:
         before = at - 1
@@ -268,7 +291,7 @@ class BracketBody(Body):
             return Verdict.MORE
         call = RawCall(self._name, {}, written, self._id)
         try:
-            call.arguments = loads_object(written, depth=self._brackets.depth)
+            call.arguments = loads_object(written, depth=self._brackets.depth, barred=self._brackets.ends)
         except Unreadable as err:
             call.problem = str(err)
         return self._accept(call)

@@ -16,6 +16,7 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input", "tool_inp
 _ID_KEYS = ("id", "call_id", "tool_call_id")
 # Next to a name, these keys show that the object describes a tool instead of calling it.
 _DESCRIBING_KEYS = ("description", "inputSchema", "input_schema")
+_CALL_BEGINS = ('{"name":', '"arguments":', '"parameters":')
 _ARGUMENTS_BEGIN = re.compile(rf"""["']?(?:{"|".join(ARGUMENT_KEYS)})["']?\s*:\s*$""")
 _WRITTEN_NAME = re.compile(rf"""["']?(?:{"|".join(NAME_KEYS)})["']?\s{{0,8}}:\s{{0,8}}["']([^"'\n]{{1,128}})["']""")
 
@@ -92,6 +93,13 @@ class JsonCalls(CallSequence):
     def _start(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
             return Verdict.MORE
+        is_empty = not self._skipped_fence and self._looking_at_any(self._bounds)
+        if is_empty:
+            # Nothing between the markers, or the same one again.
+            self._skip_end(at_end)
+            return Verdict.DONE
+        if is_empty is None:
+            return Verdict.MORE
         char = self.text[self.pos]
         if char == "`" and not self._skipped_fence:
             # Some models put a code block between the marker and the object.
@@ -159,7 +167,7 @@ class JsonCalls(CallSequence):
     def _read(self, raw: str) -> list[RawCall]:
         """Return the calls of one object, damaged or not."""
         try:
-            value = loads(raw, depth=self._brackets.depth)
+            value = loads(raw, depth=self._brackets.depth, barred=(*self._bounds, *_CALL_BEGINS))
         except Unreadable as err:
             if shorter := self._shortened(raw):
                 return self._read(shorter)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
@@ -23,6 +23,15 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?" rf"(?=[,\]}})]|[
 _SPACE = re.compile(r"[ \t\r\n]*+")
 # What may follow a string: punctuation, the end, the next key where a comma is missing, or another string.
 _CLOSES_STRING = re.compile(rf"""[ \t\r\n]*+(?:[,:\])}}=;]|$|{_NEXT_KEY}|(?<=[ \n])["'][^"'\n]*+["'][ \t]*+[,)\]}}])""")
+# How far `closes_string` looks ahead.
+QUOTE_WINDOW = 80
+_MORE_STRING = re.compile(r"[ \t\r\n]*+\w")
+# After an inner quote a comma may be part of the text, too.
+_NEXT_MEMBER = re.compile(
+    r"""[ \t\r\n]*+(?:,[ \t\r\n]*+(?:["'{\[(\])}\d-]|[\w.-]++[ \t]*+[=:])|<)|"""
+    rf"[ \t\r\n]*+{_NEXT_KEY}"
+)
+_CLOSING_RUN = re.compile(r"[ \t\r\n]*+([)\]}][ \t\r\n)\]}]*+)")
 # Up to the closing quote, or the end of the text, or a backslash at the end.
 STRING_CONTENT = {
     '"': re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL),
@@ -33,7 +42,30 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", '
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE = re.compile(r"[^,\]\[{}()\n]*+")
 _KEY = re.compile(r"""[^\s:=,{}\[\]"'()]++(?:[ \t]++[^\s:=,{}\[\]"'()]++)*+""")
+_TYPOGRAPHIC = str.maketrans("\u201c\u201d", '""')
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
+
+
+def closes_string(text: str, end: int, *, is_doubtful: bool, closers: Collection[str], depth: int) -> bool:
+    """Whether a quote before `end` closes its string, by what follows; a word shows that it is part of the text.
+
+    `is_doubtful`: the string has such an inner quote already. `closers` would close the `depth` open
+    brackets. Only QUOTE_WINDOW characters are read.
+    """
+    window = text[end : end + QUOTE_WINDOW]
+    if not window.strip():
+        return True
+    if not is_doubtful:
+        return _MORE_STRING.match(window) is None
+    if _NEXT_MEMBER.match(window) is not None:
+        return True
+    run = _CLOSING_RUN.match(window)
+    if run is None or run.group(1)[0] not in closers:
+        return False
+    follows = window[run.end() : run.end() + 1]
+    if follows and follows in "\"'":
+        return False
+    return follows in ("", ",", ";", "<", "`") or len("".join(run.group(1).split())) >= depth
 
 
 class Unquoted(str):
@@ -69,8 +101,11 @@ def read_at(text: str, pos: int) -> tuple[JsonValue, int] | None:
     return value, end
 
 
-def loads(text: str, *, depth: int = 0) -> JsonValue:
-    """Parse `text` as JSON or almost-JSON. Raises Unreadable, and Truncated if a value is cut off."""
+def loads(text: str, *, depth: int = 0, barred: tuple[str, ...] = ()) -> JsonValue:
+    """Parse `text` as JSON or almost-JSON. Raises Unreadable, and Truncated if a value is cut off.
+
+    A string with unescaped quotes may not contain `barred` text: there it was rather never closed.
+    """
     if depth <= MAX_DEPTH:
         try:
             value: JsonValue = _DECODER.decode(text)
@@ -78,14 +113,27 @@ def loads(text: str, *, depth: int = 0) -> JsonValue:
             pass
         else:
             return value
-    if '"' not in text and "&quot;" in text:
-        return loads(html.unescape(text), depth=depth)
-    return Reader(text).whole()
+    plain = _with_plain_quotes(text)
+    return Reader(text, barred=barred).whole() if plain is None else loads(plain, depth=depth, barred=barred)
 
 
-def loads_object(text: str, *, depth: int = 0) -> dict[str, JsonValue]:
+def _with_plain_quotes(text: str) -> str | None:
+    """Return a text whose every quote is written as an entity, a typographic quote or an escape with plain quotes."""
+    if '"' not in text:
+        if "&quot;" in text:
+            return html.unescape(text)
+        return text.translate(_TYPOGRAPHIC) if "\u201c" in text and "\u201d" in text else None
+    if text.count('"') != text.count('\\"'):
+        return None
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return None
+
+
+def loads_object(text: str, *, depth: int = 0, barred: tuple[str, ...] = ()) -> dict[str, JsonValue]:
     """Parse `text` as an object of arguments. Raises Unreadable."""
-    value = loads(text, depth=depth)
+    value = loads(text, depth=depth, barred=barred)
     if not isinstance(value, dict):
         raise Unreadable("the arguments are not an object")
     return value
@@ -94,11 +142,13 @@ def loads_object(text: str, *, depth: int = 0) -> dict[str, JsonValue]:
 class Reader:
     """A cursor over one text. `raw_quotes` are additional string delimiters without escapes."""
 
-    def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = ()) -> None:
+    def __init__(self, text: str, *, raw_quotes: tuple[str, ...] = (), barred: tuple[str, ...] = ()) -> None:
         self.text = text
+        self._barred = barred
         self.pos = 0
         self._raw_quotes = raw_quotes
-        self._depth = 0
+        # What closes the open brackets; a caller that has skipped one adds it.
+        self.closers: list[str] = []
         self._never_closed = ""
 
     def whole(self) -> JsonValue:
@@ -161,8 +211,13 @@ class Reader:
             end = inside.end()
             if end >= len(text) or text[end] != quote:
                 raise Truncated("a string is not closed")
-            if _CLOSES_STRING.match(text, end + 1):
+            if _CLOSES_STRING.match(text, end + 1) and (
+                pos == start
+                or closes_string(text, end + 1, is_doubtful=True, closers=self.closers, depth=len(self.closers))
+            ):
                 self.pos = end + 1
+                if pos > start and any(text.find(mark, start, end) >= 0 for mark in self._barred):
+                    raise Unreadable("a string is not closed, or its quotes are not escaped")
                 return _unescape(text[start:end])
             for raw_quote in self._raw_quotes:
                 if text.startswith(raw_quote, end + 1):
@@ -184,11 +239,11 @@ class Reader:
         return word.group()
 
     def _nested(self, read: Callable[[], JsonValue]) -> JsonValue:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        self.closers.append(_CLOSERS[self.text[self.pos]])
+        if len(self.closers) > MAX_DEPTH:
             raise Unreadable(f"nested more than {MAX_DEPTH} deep")
         value = read()
-        self._depth -= 1
+        self.closers.pop()
         return value
 
     def _mapping(self) -> JsonValue:
@@ -200,9 +255,15 @@ class Reader:
             if char in "}])":
                 # The end of the text, or a wrong closing bracket, closes as well.
                 self.pos += 1 if char == "}" else 0
-                return members if members and not found else found
+                if not members or found:
+                    return found
+                # Doubled braces, as in templates that were escaped once too often.
+                return members[0] if len(members) == 1 and isinstance(members[0], dict) else members
             if char == ",":
                 self.pos += 1
+                continue
+            if char == "{" and not found:
+                members.append(self.value())
                 continue
             start = self.pos
             key = self.key()

@@ -16,7 +16,8 @@ from edgevox.llm.tool_parsers.detectors.harmony import HarmonyDetector
 FENCE = "```"
 # End tokens of chat formats, in case the engine lets them through.
 _CHAT_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<turn|>", "<|observation|>")
-STOP_TOKENS = frozenset((*HARMONY.ends, *_CHAT_ENDS, "<|endoftext|>", "<|end_of_text|>"))
+_CHAT_MARKS = ("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>", "<|END_OF_TURN_TOKEN|>")
+STOP_TOKENS = frozenset((*HARMONY.ends, *_CHAT_ENDS, *_CHAT_MARKS, "<|endoftext|>", "<|end_of_text|>"))
 # These are also markup, so they are dropped only after a call.
 _STOP_TAGS = ("</s>", "<eos>")
 REASONING_BEGINS = {begin: style for style in STYLES for begin in style.begins}

@@ -16,7 +16,7 @@ _SIMPLE = re.compile(
     r"[ \t\r\n]*+([A-Za-z_]\w*+)="
     r"""(?:"([^"\\]*+)"|'([^'\\]*+)'|(-?(?:0|[1-9]\d{0,17}+)|[Tt]rue|[Ff]alse|None|null))([,)])"""
 )
-_KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+=(?!=)")
+_KEYWORD = re.compile(r"([A-Za-z_][\w.-]*+)[ \t\r\n]*+(?:=(?!=)|:(?=[ \t\r\n]))")
 
 
 def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
@@ -37,7 +37,7 @@ def read_simple(text: str, pos: int) -> tuple[dict[str, JsonValue], int] | None:
     return None
 
 
-def read_call(name: str, written: str) -> RawCall:
+def read_call(name: str, written: str, barred: tuple[str, ...] = ()) -> RawCall:
     """Return the call `name` with its arguments in parentheses, damaged or not."""
     raw = name + written
     simple = read_simple(written, 0)
@@ -45,8 +45,9 @@ def read_call(name: str, written: str) -> RawCall:
         return RawCall(name, simple[0], raw)
     arguments: dict[str, JsonValue] = {}
     positional: list[JsonValue] = []
-    reader = Reader(written)
+    reader = Reader(written, barred=barred)
     reader.pos = 1
+    reader.closers.append(")")
     problem: str | None = None
     try:
         while (char := reader.peek()) and char != ")":
@@ -149,7 +150,7 @@ class PythonCalls(CallSequence):
         written = self._value(at_end)
         if written is None:
             return Verdict.MORE
-        call = read_call(self._name, written)
+        call = read_call(self._name, written, self._ends)
         if call.problem is not None and (shorter := self._shortened(written)):
             call = read_call(self._name, shorter)
         if not self._brackets.closed and call.problem is None:
@@ -160,6 +161,15 @@ class PythonCalls(CallSequence):
     def _take(self, call: RawCall) -> Verdict | None:
         self.calls.append(call)
         return None
+
+
+class OfferedCalls(PythonCalls):
+    """Python calls between the markers of another format: only those of offered names."""
+
+    def _begin(self, name: str, at: int, opened: str = "") -> Verdict | None:
+        if self.opening.offered.resolve(name) is None and not self.committed:
+            return Verdict.NO
+        return super()._begin(name, at, opened)
 
 
 class BareListCalls(PythonCalls):

@@ -48,6 +48,7 @@ class CallValidator:
 
     def __init__(self, offered: OfferedTools, explain: Callable[[str], None] | None) -> None:
         self.calls: list[ToolCallItem] = []
+        self._ids: set[str] = set()
         self.rejected: list[RejectedCall] = []
         self.deltas: list[ArgumentsDelta] = []
         self._offered = offered
@@ -73,9 +74,10 @@ class CallValidator:
         except ValueError:
             arguments, problems = "{}", ["a number is out of range"]
         error = f"invalid_arguments: {'; '.join(problems)}" if problems else None
-        call = ToolCallItem(raw.id or self._new_call_id(name), name, arguments, error)
+        call = ToolCallItem(self._call_id(raw, name), name, arguments, error)
         self.note("call %s %s%s", name, arguments, f" ({error})" if error else "")
         self.calls.append(call)
+        self._ids.add(call.id)
         if shown is None:
             self.deltas.append(ArgumentsDelta(call.id, name, arguments))
         elif arguments.startswith(shown) and error is None:
@@ -101,14 +103,17 @@ class CallValidator:
             self._shown_keys += 1
         if piece or before is None:
             self._shown = (before or "") + piece
-            self.deltas.append(ArgumentsDelta(unfinished.id or self._new_call_id(name), name, piece))
+            self.deltas.append(ArgumentsDelta(self._call_id(unfinished, name), name, piece))
 
     def note(self, message: str, *values: object) -> None:
         """Explain a step of the parser, if that is wanted."""
         if self._explain is not None:
             self._explain(message % values)
 
-    def _new_call_id(self, name: str) -> str:
+    def _call_id(self, raw: RawCall, name: str) -> str:
+        """The model's own id, unless it has given it to an earlier call, or a new one."""
+        if raw.id and raw.id not in self._ids:
+            return raw.id
         return f"{name}_{len(self.calls)}"
 
 
@@ -212,14 +217,15 @@ class StreamingToolParser:
                     pos = start
                     if self._held:
                         text, pos = "".join((*self._held, text[start:])), 0
-                    self._refuse_region(self._body)
+                    if not (at_end and self._ends_after_call(self._body.opening.marker, text[pos:])):
+                        self._refuse_region(self._body)
                 self._body = None
                 self._held = []
                 continue
             scan = self._scan()
             found = scan.search(text, pos)
             if found is None:
-                held = len(text) if at_end else scan.held_from(text, pos, self._before)
+                held = self._end_of_text(text, pos) if at_end else scan.held_from(text, pos, self._before)
             elif not at_end and scan.could_grow(text, found.start()):
                 held = found.start()
             else:
@@ -228,8 +234,19 @@ class StreamingToolParser:
                 self._handle_marker(found.group())
                 continue
             self._say(text[pos:held])
-            self._carry = text[held:]
+            self._carry = "" if at_end else text[held:]
             return
+
+    def _ends_after_call(self, marker: str, rest: str) -> bool:
+        """Whether the reply ends with a marker that follows a call and begins nothing."""
+        return self._gap and marker not in self._plan.bare and not rest.strip()
+
+    def _end_of_text(self, text: str, pos: int) -> int:
+        """Return where the reply ends: without the beginning of an end marker that was cut off after a call."""
+        start = self._scan().held_from(text, pos, self._before)
+        rest = text[start:]
+        is_trailer = len(rest) > 1 and any(trailer.startswith(rest) for trailer in self._plan.trailers)
+        return start if is_trailer and self._gap and not text[pos:start].strip() else len(text)
 
     def _run_cut(self, piece: str) -> None:
         """Read to the end of a cut reply, and drop what may begin a call."""

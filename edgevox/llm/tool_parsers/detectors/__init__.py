@@ -14,6 +14,7 @@ from edgevox.llm.tool_parsers.detectors import (
     json_formats,
     mistral,
     python_formats,
+    section_formats,
     xml_formats,
 )
 
@@ -37,6 +38,11 @@ DETECTORS: dict[str, type[BaseFormatDetector]] = {
     "glm": glm.GlmDetector,
     "hunyuan": glm.HunyuanDetector,
     "olmo3": python_formats.Olmo3Detector,
+    "deepseek": section_formats.DeepSeekDetector,
+    "kimi": section_formats.KimiDetector,
+    "minimax": section_formats.MiniMaxDetector,
+    "command": section_formats.CommandDetector,
+    "internlm": section_formats.InternLmDetector,
     "generic_xml": xml_formats.GenericXmlDetector,
     "json_fenced": json_formats.JsonFencedDetector,
     "json_bare": json_formats.JsonBareDetector,

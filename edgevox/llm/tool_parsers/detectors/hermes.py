@@ -9,19 +9,22 @@ Qwen3-Coder and Qwen3.5: `<function=NAME><parameter=KEY>value</parameter></funct
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import ClassVar
 
 from edgevox.llm.tool_parsers.base import MAX_GAP, BaseFormatDetector, Forms, Opening, RawCall, Verdict
 from edgevox.llm.tool_parsers.json_calls import json_between
 from edgevox.llm.tool_parsers.json_repair import Unquoted
 from edgevox.llm.tool_parsers.notation import Wrapper, tagged_notation
+from edgevox.llm.tool_parsers.python_calls import OfferedCalls
 from edgevox.llm.tool_parsers.tags import MAX_NAME_CHARS, NAME, TOOL_CALL, TOOL_CALL_END, TagBody
 
 FUNCTION = "<function="
 FUNCTION_END = "</function>"
 _TAG = re.compile(r"<parameter=([^<>\n]{1,128})>|</parameter>|</function>|</?tool_call>|<function=")
 _PAIR = re.compile(r"\s*+<parameter=([^<>\n]{1,128})>([^<]*+)</parameter>")
-_MAX_HEAD_CHARS = MAX_NAME_CHARS + 2
+_NAME = re.compile(rf"""[ \t"']{{0,4}}+({NAME.pattern})?[ \t"']{{0,4}}+[,(]?+[ \t]{{0,4}}+""")
+_OUTER_LINE_BREAKS = re.compile(r"\A\r?\n|\r?\n\Z")
 _AFTER_NAME = ("<parameter=", FUNCTION_END, TOOL_CALL_END)
 _AFTER_CALL = (TOOL_CALL, FUNCTION)
 _AFTER_FUNCTION = (TOOL_CALL_END, *_AFTER_CALL)
@@ -48,16 +51,27 @@ class FunctionTagCalls(TagBody):
         return None
 
     def _function_name(self, at_end: bool) -> Verdict | None:
-        mark, head = self.pos, self._head(_MAX_HEAD_CHARS)
-        if head is Verdict.MORE:
-            return Verdict.MORE
-        name = head.strip(" \t\"'") if isinstance(head, str) else ""
-        if NAME.fullmatch(name) is None:
+        mark = self.pos
+        head = _NAME.match(self.text, mark)
+        assert head is not None
+        name = head.group(1) or ""
+        if len(name) > MAX_NAME_CHARS:
             return self._give_up(mark)
-        self._name = name
-        self._raw.append(f"<function={name}>")
-        self._state = self._first_content
-        return None
+        if head.end() == len(self.text) and not at_end:
+            return Verdict.MORE
+        if not name or not self.text.startswith((">", "{", "\n", "\r\n"), head.end()):
+            return self._give_up(mark)
+        self.pos = head.end()
+        if self._skip(">") or self._has_unclosed_tag(name, at_end):
+            self._name = name
+            self._raw.append(f"<function={name}>")
+            self._state = self._first_content
+            return None
+        return self._rewind(mark) if self.pos == len(self.text) and not at_end else self._give_up(mark)
+
+    def _has_unclosed_tag(self, name: str, at_end: bool) -> bool:
+        """Whether an offered name is followed by its arguments, without the `>`."""
+        return self._skip_space(MAX_GAP) and self.text[self.pos] in "{<" and name in self.opening.offered
 
     def _first_content(self, at_end: bool) -> Verdict | None:
         if not self._skip_space():
@@ -90,7 +104,7 @@ class FunctionTagCalls(TagBody):
         if found:
             self._state = self._after_function
             return None
-        if self.text[self.pos] in "}]":
+        if self.text[self.pos] in "}]>)":
             self.pos += 1
             return None
         return self._rewind(mark, Verdict.DONE)
@@ -158,8 +172,8 @@ class FunctionTagCalls(TagBody):
         return self._rewind(mark, Verdict.MORE if (closing is None or another is None) and not at_end else Verdict.DONE)
 
     def _add(self, key: str, written: str) -> None:
-        value = written.removeprefix("\n")
-        self._arguments[key.strip().strip("\"'")] = Unquoted(value.removesuffix("\n"))
+        value = _OUTER_LINE_BREAKS.sub("", written)
+        self._arguments[key.strip().strip("\"'")] = Unquoted(value)
 
     def _end_of_output(self, before: str) -> Verdict:
         if self._key is None:
@@ -179,13 +193,18 @@ class FunctionTagCalls(TagBody):
 
 
 class HermesDetector(BaseFormatDetector):
-    forms: ClassVar[Forms] = {TOOL_CALL: (json_between(TOOL_CALL, TOOL_CALL_END),)}
+    forms: ClassVar[Forms] = {
+        TOOL_CALL: (json_between(TOOL_CALL, TOOL_CALL_END), partial(OfferedCalls, ends=(TOOL_CALL_END,)))
+    }
     trailers = (TOOL_CALL_END,)
     wrapper = Wrapper((TOOL_CALL,), f'{TOOL_CALL}\n{{"name": "', tail=f"}}\n{TOOL_CALL_END}")
 
 
 class Qwen3CoderDetector(BaseFormatDetector):
-    forms: ClassVar[Forms] = {TOOL_CALL: (FunctionTagCalls,), FUNCTION: (FunctionTagCalls,)}
+    forms: ClassVar[Forms] = {
+        TOOL_CALL: (FunctionTagCalls, *HermesDetector.forms[TOOL_CALL]),
+        FUNCTION: (FunctionTagCalls,),
+    }
     trailers = (TOOL_CALL_END, FUNCTION_END)
     wrapper = Wrapper(
         (TOOL_CALL,),

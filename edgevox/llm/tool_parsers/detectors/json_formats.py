@@ -43,7 +43,7 @@ class GraniteDetector(BaseFormatDetector):
 class JsonBareDetector(BaseFormatDetector):
     forms: ClassVar[Forms] = _BARE
     bare_markers = tuple(_BARE)
-    trailers = (";",)
+    trailers = (";", ",")
     wrapper = Wrapper(('{"name": "',))
 
 
@@ -73,7 +73,7 @@ class Llama32Detector(BaseFormatDetector):
         **_BARE,
     }
     bare_markers = tuple(_BARE)
-    trailers = (";", FUNCTION_END)
+    trailers = (";", ",", FUNCTION_END)
     uses_fences = True
     wrapper = Wrapper((PYTHON_TAG, '{"name": "'), middle='", "parameters": ', before=("", PYTHON_TAG), between="; ")
 

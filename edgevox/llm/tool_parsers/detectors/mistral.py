@@ -29,6 +29,9 @@ class NamedCalls(BracketBody):
         mark = self.pos
         if not self._skip_space(MAX_GAP):
             return self._rewind(mark)
+        if self.committed and self.text[self.pos] == "}":
+            self.pos += 1
+            return None
         name = NAME.match(self.text, self.pos)
         if name is None or name.end() - self.pos > MAX_NAME_CHARS:
             return self._give_up(mark)
