@@ -273,7 +273,7 @@ _LISTEN_S = 20.0
 @PEOPLE.action("add", "enrol a person by three spoken sentences, or by recordings", _NAME, _FROM)
 def _add_person(args: argparse.Namespace, context: Context) -> None:
     name, people = checked_name(args.name), People.of(context.folders, context.settings.people)
-    people.all()  # before somebody speaks: the file may be encrypted with another passphrase
+    people.all()  # before a person speaks: the file may be encrypted with another passphrase
     if not args.files and not sys.stdin.isatty():
         raise ConfigError("edgevox people add records you: run it in a terminal", hint="or use --from FILE")
     engine = _engine(context)
