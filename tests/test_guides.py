@@ -19,6 +19,8 @@ _PATH = re.compile(r"`((?:edgevox|tests|benchmarks|training|fuzz|docs|models|pre
 _ADR = re.compile(r"\b\d{4}-[a-z][a-z-]+\.md\b")
 _IMPORT = re.compile(r"from (edgevox[\w.]*) import ([\w, ]+)")
 _INSTALL = re.compile(r"""(?:install|upgrade|reinstall|dependencies =)[ \["']+(edgevox\b[\w-]*)""")
+_MAKE = re.compile(r"(?:`|^ {4}|&& )(?:[A-Z_]+=\S+ )*make ([a-z][a-z-]*)", re.MULTILINE)
+_MODULE = re.compile(r"python -m ((?:benchmarks|tests|training|fuzz)[.\w]*)")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 _TEXTS = (
     *sorted(_ROOT.glob("*.md")),
@@ -38,6 +40,18 @@ def _found(pattern: re.Pattern[str], *texts: Path) -> Iterator[tuple[str, Any]]:
 
 def test_modules_named_in_the_documentation_exist() -> None:
     assert not [found for found in _found(_PATH, *_TEXTS) if not (_ROOT / found[1]).exists()]
+
+
+def test_make_targets_and_modules_named_in_the_documentation_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (_ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert not [found for found in _found(_MAKE, *_TEXTS) if found[1] not in targets]
+    modules = {found for found in _found(_MODULE, *_TEXTS) if found[1] != "benchmarks.NAME"}
+    assert len(modules) > 50
+    assert not [found for found in modules if not _is_module(_ROOT.joinpath(*found[1].split(".")))]
+
+
+def _is_module(path: Path) -> bool:
+    return path.with_suffix(".py").is_file() or (path / "__main__.py").is_file()
 
 
 def test_links_between_pages_lead_to_files() -> None:

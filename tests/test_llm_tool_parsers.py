@@ -32,7 +32,7 @@ TIMER = '<tool_call>{"name": "set_timer", "arguments": {"minutes": "3"}}</tool_c
 
 
 class StarDetector(BaseFormatDetector):
-    """A format of somebody's own: `*** {json}`."""
+    """A format of a user: `*** {json}`."""
 
     markers = ("***",)
 

@@ -340,7 +340,7 @@ Scopes: TypeAlias = tuple[str, ...]
 
 
 class PeopleSettings(Section):
-    """Who is speaking, once somebody is enrolled: edgevox people add NAME."""
+    """Speaker recognition, once a person is enrolled: edgevox people add NAME."""
 
     enabled: bool = key(True, "false: voices are not recognised, though people are enrolled")
     threshold: float = key(2.7, "the score that a voice needs; higher: fewer strangers, more guests", ge=0, le=10)

@@ -20,7 +20,7 @@ collect_ignore = [
     for name, package in (("langchain", "langchain"), ("llamaindex", "llama_index"), ("crewai", "crewai"))
     if importlib.util.find_spec(package) is None
 ]
-# CrewAI reads them when it is imported; tests tell nobody.
+# CrewAI reads them when it is imported; tests send no telemetry.
 os.environ["CREWAI_DISABLE_TELEMETRY"] = os.environ["OTEL_SDK_DISABLED"] = "true"
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ TEMPERATURE = written("get_temperature", '{"room": "kitchen"}')
 
 @contextmanager
 def bridged(log: list[str]) -> Iterator[Bridge]:
-    """Two tools: one reads, one needs a yes that nobody gives."""
+    """Two tools: one reads, one needs a confirmation that no user gives."""
 
     @tool
     async def get_temperature(room: str, unit: str | None = None) -> str:

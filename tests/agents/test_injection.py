@@ -49,7 +49,7 @@ YES = Agreement(granted=True)
 
 
 class RenamedHome(DemoHome):
-    """The demo home with its alarm armed, in which somebody has given the desk lamp another name."""
+    """The demo home with its alarm armed, in which an attacker has renamed the desk lamp."""
 
     def __init__(self, lamp_name: str = "Desk Lamp", area_name: str = "Office") -> None:
         super().__init__()
@@ -419,7 +419,7 @@ async def test_a_confirmation_is_for_one_call_only(other: ToolCall) -> None:
     executor, home, pending = await pending_unlock(Clock())
     before = home.house()
     assert (await executor.dispatch_confirmed(other, pending.token)).code == "tool_denied"
-    # Somebody has tried: the true call has to be asked for again.
+    # After an attempt the true call has to be asked for again.
     assert (await executor.dispatch_confirmed(UNLOCK, pending.token)).code == "tool_denied"
     assert home.house() == before
 

@@ -126,7 +126,7 @@ class Scene:
 
 
 def assert_whole(messages: Sequence[Message]) -> None:
-    """Every call has its result, right behind it and in order; nobody speaks twice in a row."""
+    """Every call has its result, right behind it and in order; roles alternate."""
     waiting: list[str] = []
     for message in messages:
         if message.role == "tool":

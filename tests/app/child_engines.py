@@ -31,7 +31,7 @@ def seconds_of(text: str) -> float:
 
 @dataclass
 class RuleModel:
-    """Says how many questions it has been told of."""
+    """Says how many questions it has received."""
 
     work_s: float = 0.02
 

@@ -35,7 +35,7 @@ _LIMITS = EngineLimits(start_s=60, first_reply_s=60, next_reply_s=60)
 
 
 class TalkingRoom(QuietRoom):
-    """A microphone in front of which somebody says what a test gives them; `speed` times as fast as life."""
+    """A microphone that hears the sentences that a test gives it; `speed` times as fast as life."""
 
     def __init__(self, *, speed: float = 4.0) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class TalkingRoom(QuietRoom):
         self._due: deque[NDArray[np.float32]] = deque()
 
     def say(self, sound: NDArray[np.float32]) -> None:
-        """Somebody says this now, or behind what they are saying."""
+        """Plays this sentence now, or behind the one that plays."""
         self._due.extend(
             sound[start : start + BLOCK_SAMPLES] for start in range(0, len(sound) - BLOCK_SAMPLES + 1, BLOCK_SAMPLES)
         )

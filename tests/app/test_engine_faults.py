@@ -75,7 +75,7 @@ async def test_each_engine_is_back_in_time_and_the_talk_goes_on(folders: Folders
                     assert ended.outcome == "failed" or name == "stt" or "idle" in detail, (ended, detail)
                     if ended.outcome == "failed":
                         async with asyncio.timeout(WITHIN_S):
-                            while not factory.room.played:  # noqa: ASYNC110  (nobody tells of an apology)
+                            while not factory.room.played:  # noqa: ASYNC110  (no event reports an apology)
                                 await asyncio.sleep(0.05)
             factory.room.say(question)
             assert (await seen.next(TurnEnded)).outcome == "answered"

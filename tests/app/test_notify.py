@@ -1,4 +1,4 @@
-"""What systemd is told, heard at a socket of the test's own."""
+"""Messages to systemd, received at a socket of the test's own."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ async def test_a_conversation_whose_folder_is_deleted_is_kept_in_a_new_one(
         turns = [(Message("user", f"question {n}"), Message("assistant", "answer")) for n in range(2)]
         conversation.keep(turns[0], turn_id="0")
         async with asyncio.timeout(10):
-            while not kept(state):  # noqa: ASYNC110  (the thread that writes tells nobody)
+            while not kept(state):  # noqa: ASYNC110  (the thread that writes sends no event)
                 await asyncio.sleep(0.01)
         shutil.rmtree(state)
         conversation.keep(turns[1], turn_id="1")

@@ -20,7 +20,7 @@ BOUND_S = 60.0
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A systemctl that writes down what it is told, and fails at `restart` where a file `broken` is."""
+    """A systemctl that records its arguments, and fails at `restart` where a file `broken` is."""
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     calls = tmp_path / "calls"

@@ -17,7 +17,7 @@ BEGUN_S = 1234.5
 
 
 def talking(duration_s: float, seed: int, pitch_hz: float = 120.0, rate_hz: int = SAMPLE_RATE_HZ) -> Samples:
-    """Somebody who says nothing: syllables of a buzz with formants, hisses, and short pauses, at -20 dBFS."""
+    """Speech without words: syllables of a buzz with formants, hisses, and short pauses, at -20 dBFS."""
     rng = np.random.default_rng(seed)
     sound = np.zeros(round(duration_s * rate_hz))
     begin = 0

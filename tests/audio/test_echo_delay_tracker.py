@@ -1,4 +1,4 @@
-"""An echo that comes at another moment than before is found there, and nobody is taken for one."""
+"""An echo whose delay changes is found again, and a speaker is not taken for an echo."""
 
 from __future__ import annotations
 

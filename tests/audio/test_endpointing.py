@@ -249,7 +249,7 @@ def test_a_pause_that_is_too_long_already_ends_the_utterance_at_once(command: Sa
             break
         elif silent_blocks:
             silent_blocks += 1
-        if silent_blocks == 28:  # 600 ms: 60 before it was told, and 27 blocks
+        if silent_blocks == 28:  # 600 ms: 60 before the hangover was set, and 27 blocks
             endpointer.end_after(0.6)
     assert isinstance(event, SpeechSegment)
     assert event.ended_at_s - event.last_voiced_at_s == pytest.approx(0.62)
@@ -275,7 +275,7 @@ def test_without_a_pause_there_is_nothing_to_make_longer(command: Samples) -> No
 
 
 def ended_after(samples: Samples, hangovers: float) -> list[SpeechSegment]:
-    """The utterances, where every pause is told to be the end after so many hangovers."""
+    """The utterances, where every pause ends the utterance after so many hangovers."""
     endpointer = Endpointer(AudioSettings())
     found = []
     for block in blocks(samples):

@@ -23,7 +23,7 @@ TALKING_PRESET = "smollm2-135m"
 
 
 def environment(home: Path, **extra: str) -> dict[str, str]:
-    """A fresh user in `home`, who has the downloaded models of whoever runs the tests.
+    """A fresh user in `home`, with the downloaded models of the user who runs the tests.
 
     The default model runs the home and says little: where a test needs talk, it needs another one.
     """

@@ -24,7 +24,7 @@ from typing import NoReturn
 import edgevox.cli.commands
 
 _MOST_REQUEST_BYTES = 100_000
-# A pipe holds so much while nobody reads it.
+# A pipe holds so much without a reader.
 _MOST_STDIN_BYTES = 60_000
 # Read once, when the interpreter or the C library starts.
 _READ_AT_START = ("PYTHON", "LANG", "LC_", "LD_")
@@ -86,9 +86,9 @@ def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
 def _serve(requests: socket.socket) -> None:
     for module in pkgutil.iter_modules(edgevox.cli.commands.__path__):
         importlib.import_module(f"edgevox.cli.commands.{module.name}")
-    # What was imported is shared by all copies, so nobody looks through it again.
+    # What was imported is shared by all copies, so the garbage collector need not scan it again.
     gc.freeze()
-    # Nobody waits for those who wait for the commands.
+    # Not waited for: the processes that wait for the commands.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while (received := socket.recv_fds(requests, _MOST_REQUEST_BYTES, 4))[0]:
         if os.fork() == 0:

@@ -72,7 +72,7 @@ class Terminal:
 def on_a_terminal(env: dict[str, str], *words: str, recording: Path | None = None) -> Iterator[Terminal]:
     screen, terminal = pty.openpty()
     termios.tcsetwinsize(terminal, (LINES, COLUMNS))
-    # Without a session of its own, it would ask on the terminal of whoever runs the tests.
+    # Without a session of its own, it would ask on the terminal that runs the tests.
     process = subprocess.Popen(
         [sys.executable, "-m", "edgevox", *words],
         stdin=terminal,

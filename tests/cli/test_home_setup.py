@@ -28,7 +28,7 @@ from tests.home.backends.home_assistant.test_discovery import HOUSE_NAME, announ
 from tests.home.backends.mqtt.devices import Devices, whole_house
 from tests.home.backends.mqtt.mosquitto import PASSWORD, USER, Mosquitto
 
-# Where nobody listens: the port is for a service that nobody runs any more.
+# No program listens here: the port belongs to a service that is obsolete.
 NOBODY = "127.0.0.1:9"
 
 
@@ -42,7 +42,7 @@ def config(folder: Path) -> dict[str, Any]:
 
 
 def secret(folder: Path, name: str) -> str:
-    """What is in the file, which nobody else can read."""
+    """The contents of the file, which only its owner can read."""
     path = folder / "config" / name
     assert path.stat().st_mode & 0o777 == 0o600
     return path.read_text(encoding="utf-8").strip()
@@ -183,7 +183,7 @@ async def test_on_a_terminal_it_finds_the_house_asks_and_does_not_show_the_token
     def person() -> str:
         with on_a_terminal(env, "home", "setup") as terminal:
             terminal.until("Home Assistant URL")
-            # There may be others in the network of whoever runs the tests.
+            # There may be others in the network of the machine that runs the tests.
             found = re.search(rf"(\d+)\. {HOUSE_NAME}: {server.url}", terminal.shown)
             assert found is not None, terminal.shown
             terminal.type(f"{found[1]}\n")

@@ -171,7 +171,7 @@ async def test_the_command_line_can_bring_a_server_of_its_own(tmp_path: Path, lo
             env=environment(tmp_path),
         )
     assert result.returncode == 0, result.stderr
-    assert "echo_back(" in model.bodies[0]["messages"][0]["content"]  # the model is told of its tools
+    assert "echo_back(" in model.bodies[0]["messages"][0]["content"]  # the prompt has its tools
     assert starts(log) == 1
     assert logged(log) == []
 

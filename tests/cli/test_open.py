@@ -1,4 +1,4 @@
-"""`edgevox open`: the address of the page, with a token that nobody else sees on the way to the browser."""
+"""`edgevox open`: the address of the page, with a token that no other user sees on the way to the browser."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_an_address_is_handed_over_once() -> None:
             except urllib.error.HTTPError as error:
                 answers.append(str(error.code))
             except urllib.error.URLError:
-                answers.append("arrived")  # at a port where nobody listens
+                answers.append("arrived")  # at a port without a listener
         first.set()
 
     def browser(address: str) -> bool:

@@ -33,7 +33,7 @@ IN_EACH_ROOM = (
     "Bed", "Cabinet", "Candle", "Ceiling", "Closet", "Corner", "Desk", "Door", "Floor", "Lava", "Mirror",
     "Moon", "Night", "Party", "Reading", "Shelf", "Star", "Table", "Wall", "Window",
 )  # fmt: skip
-# The tools and the instructions take 1,100; the 60 things that a model is told of may take as much again.
+# The tools and the instructions take 1,100; the 60 things in the prompt may take as much again.
 MAX_PROMPT_TOKENS = 2200
 
 

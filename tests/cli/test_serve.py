@@ -1,4 +1,4 @@
-"""`edgevox serve` as a process: it says where it is, serves, and ends when it is told to."""
+"""`edgevox serve` as a process: it says where it is, serves, and ends at a signal."""
 
 from __future__ import annotations
 

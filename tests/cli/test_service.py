@@ -32,7 +32,7 @@ def _models(smollm2_path: Path, piper_voice_path: Path, whisper_base_dir: Path) 
 
 @contextmanager
 def service(env: Mapping[str, str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The service, from when it has told its manager that it is ready."""
+    """The service, once it has notified its manager that it is ready."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(folder / "notify"))
         manager.settimeout(BOUND_S)

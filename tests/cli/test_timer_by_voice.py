@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.audio_device]
 SAID = {
     "five": "Set a timer for five seconds.",
     "ten": "Set a timer for ten seconds.",
-    # The recogniser takes the voice's "Stop." for "Star." now and then: nobody says the same for ever.
+    # The recogniser takes the voice's "Stop." for "Star." now and then: the test does not repeat it for ever.
     "stop0": "Stop.",
     "stop1": "Stop the timer.",
     "stop2": "Turn off the timer.",
@@ -100,7 +100,7 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def stop(running: Assistant, room: NullSinks, folder: Path) -> None:
-    """Say it in a pause, as nobody is heard while it sounds; in the next one where a round has begun."""
+    """Say it in a pause, since speech is not heard while it sounds; in the next one where a round has begun."""
     for number in range(ROUNDS):
         until_silent(room, folder / "moment.wav")
         room.speak(folder / f"stop{number % 4}.wav")

@@ -18,7 +18,7 @@ def a_run() -> Run:
 
 
 class Spy(Hook):
-    """Writes down where it was asked, and decides as it was told."""
+    """Records its calls, and decides as configured."""
 
     def __init__(self, seen: list[str], label: str = "spy", decision: object = None) -> None:
         self._seen = seen

@@ -1,4 +1,4 @@
-"""A recogniser for tests of what happens while somebody speaks."""
+"""A recogniser for tests of what happens during speech."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class FakeTime:
         await self._is_woken.wait()
 
     async def pass_by(self, seconds: float) -> None:
-        """Let so much time pass; returns when whoever sleeps by this clock has done what was due in it."""
+        """Let so much time pass; returns when every task that sleeps by this clock has done what was due."""
         end_s = self.now_s + seconds
         async with asyncio.timeout(BOUND_S):
             while True:
@@ -40,7 +40,7 @@ class FakeTime:
         self.now_s = end_s
 
     async def skip(self, seconds: float) -> None:
-        """Let so much time pass at once, and wake whoever sleeps; what they then do may take long."""
+        """Let so much time pass at once, and wake the tasks that sleep; what they then do may take long."""
         async with asyncio.timeout(BOUND_S):
             await self._is_asleep.wait()
         self.now_s += seconds

@@ -1,4 +1,4 @@
-"""A microphone for tests of what happens while somebody speaks."""
+"""A microphone for tests of what happens during speech."""
 
 from __future__ import annotations
 

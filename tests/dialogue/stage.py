@@ -52,7 +52,7 @@ class Stage:
     cues: Sequence[Cue] = ()
     turns: int = 1
     aside_s: float = 0.6
-    """How long whoever speaks at a cue speaks."""
+    """The length of the speech at a cue."""
     live: bool = True
     dropped_samples: int = 0
     delay_s: float = 0.0
@@ -143,7 +143,7 @@ class Ponderer:
 
 
 class Unducked:
-    """What a loudspeaker has beside `play`, for those that nobody speaks over."""
+    """What a loudspeaker has beside `play`, for loudspeakers without barge-in."""
 
     heard_s = 0.0
 
@@ -171,7 +171,7 @@ class HeldSpeaker(Unducked):
 
 @dataclass
 class SpokenOver(Unducked):
-    """A loudspeaker over which somebody speaks as soon as so much of its sound has been heard."""
+    """A loudspeaker with a barge-in as soon as so much of its sound has been heard."""
 
     at_s: float
     speak: Callable[[], object] = lambda: None

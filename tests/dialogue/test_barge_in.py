@@ -1,4 +1,4 @@
-"""Somebody speaks over the assistant, in a room where its own voice is taken out of what is heard."""
+"""Barge-in in a room with echo cancellation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class NotedSpeaker(HeldSpeaker):
 
 
 class Talk:
-    """A story that is told until somebody stops it."""
+    """A story that goes on until it is stopped."""
 
     def __init__(self, stage: Stage, heard: Sequence[str], replies: Sequence[str] = (STORY, "Yes.")) -> None:
         self.speaker = NotedSpeaker()
@@ -70,7 +70,7 @@ class Talk:
 
 
 class Spluttering(Stage):
-    """Whoever is due to speak at a cue coughs instead."""
+    """A cough instead of the speech at a cue."""
 
     def note(self, event: Event) -> None:
         due = len(self._due)

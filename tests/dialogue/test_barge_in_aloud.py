@@ -126,7 +126,7 @@ async def test_people_who_interrupt_are_noticed_at_every_moment(
     noticed = [row for row in rows if row.is_noticed]
     assert len(noticed) >= 4, rows
     assert all(row.is_history_true for row in noticed), rows
-    # None is where the reply had ended before whoever spoke in its beginning was found.
+    # None: the reply had ended before the speech in its beginning was found.
     silent_s = [row.silent_s for row in noticed if row.silent_s is not None]
     assert silent_s
     assert max(silent_s) < SILENT_WITHIN_S, rows

@@ -146,7 +146,7 @@ def replay(sound: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def doubting() -> BargeInDetector:
-    """It has heard a whole beginning, and nobody in it."""
+    """It has heard a whole beginning without speech."""
     warmup_replay = AecWarmupReplay(Late)
     barge_in = BargeInDetector(warmup_replay=lambda: warmup_replay)
     for block in blocks(room(2.0)):

@@ -1,4 +1,4 @@
-"""What is left of a turn that somebody spoke over: the words that were heard, and what was done."""
+"""What is kept of a turn after barge-in: the spoken prefix, and what was done."""
 
 from __future__ import annotations
 

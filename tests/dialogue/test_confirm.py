@@ -164,7 +164,7 @@ async def test_a_cancelled_turn_ends_the_question() -> None:
         turn.cancel.set()
         agreement = await confirmation
     assert (agreement.granted, agreement.why) == (False, "the turn was cancelled")
-    turn.cancel.set()  # nobody listens any more
+    turn.cancel.set()  # the microphone is closed
 
 
 async def test_a_turn_that_is_cancelled_already_asks_nothing() -> None:

@@ -1,4 +1,4 @@
-"""What somebody hears who waits for a reply: a tone, and after a while a few words."""
+"""What is heard while a reply takes long: an earcon, and later a filler phrase."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class OneAfterTheOther:
 
 
 class Hours:
-    """A clock that starts at the endpoint, and the sleep of whoever goes by it."""
+    """A clock that starts at the endpoint, and the sleep of the tasks that use it."""
 
     def __init__(self) -> None:
         self.now_s = time.monotonic()

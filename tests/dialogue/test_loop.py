@@ -20,7 +20,7 @@ from tests.dialogue.sounds import silent, voiced
 
 @dataclass
 class ScriptedTranscriber:
-    """Hears what it is told to hear, and keeps what it was given."""
+    """Returns the given transcripts, and keeps the requests."""
 
     lines: list[str]
     heard: list[Audio] = field(default_factory=list)

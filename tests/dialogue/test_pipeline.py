@@ -105,7 +105,7 @@ async def test_a_loudspeaker_that_vanishes_ends_the_turn_with_its_own_message() 
 
 
 class CancellingSpeaker(MemorySpeaker):
-    """Somebody says stop as soon as the first sound is heard."""
+    """The user says stop as soon as the first sound is heard."""
 
     def __init__(self, turn: Turn) -> None:
         super().__init__()

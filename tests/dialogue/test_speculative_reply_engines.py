@@ -1,4 +1,4 @@
-"""The early reply with the default models: somebody pauses until an answer is ready, and then goes on."""
+"""The speculative reply with the default models: the user pauses until it is ready, and then goes on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def runtime(
 
 
 class Thinker:
-    """Somebody at a live microphone, who says something, thinks until there is an answer to it, and goes on.
+    """A user at a live microphone, who speaks, pauses until the reply is ready, and goes on.
 
     Nothing is real time: a pause is as long in blocks as it has to be, however slow the machine is.
     """
@@ -98,7 +98,7 @@ class Thinker:
         await early.transcript()
         if self.loop.pipeline._speculative_reply is None:
             return False
-        while not early.turn.gate.is_waited_at:  # noqa: ASYNC110  (a state; nobody tells of it)
+        while not early.turn.gate.is_waited_at:  # noqa: ASYNC110  (a state without an event)
             await asyncio.sleep(_POLL_S)
         self.dropped_turn = early.turn.id
         return True

@@ -49,7 +49,7 @@ CALL = f"I will see. <tool_call>{json.dumps({'name': 'unlock_door', 'arguments':
 
 
 class House:
-    """A front door, an agent that is told to unlock it, and all that is said about it."""
+    """A front door, an agent that gets a request to unlock it, and all that is said about it."""
 
     def __init__(
         self,

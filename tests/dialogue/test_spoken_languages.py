@@ -1,4 +1,4 @@
-"""Turns in other languages: what the model is told, and which voice says what."""
+"""Turns in other languages: the prompt of the model, and the voice of each reply."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Voices(ToneSynthesizer):
 
 
 class Talk:
-    """Somebody who speaks one language after the other with a model that follows a script."""
+    """A user who speaks one language after the other, with a scripted model."""
 
     def __init__(self, lines: Sequence[str], languages: ReplyLanguages) -> None:
         self.model = ScriptedModel(lines)
@@ -162,7 +162,7 @@ async def test_repeat_is_said_by_the_voice_that_said_it() -> None:
         ("de", "Ja, bitte.", True),
         ("de", "Yes.", True),
         ("de", "Nein.", False),
-        ("en", "Ja.", False),  # whoever spoke English has not said yes by that
+        ("en", "Ja.", False),  # after English this is no yes
     ],
 )
 async def test_a_question_is_asked_in_english_and_answered_in_the_language_spoken(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import functools
 import itertools
+import json
 import re
 import shlex
 import tomllib
@@ -18,6 +20,7 @@ from edgevox.cli.command import whole_parser
 from edgevox.cli.main import main
 from edgevox.config.schema import PLUGINS, catalogue, sections
 from edgevox.config.settings import Settings
+from edgevox.llm.tool_parsers import DETECTORS
 from tests.cli.command import NO_NETWORK, environment
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +32,7 @@ _PAGES = (
     _ROOT / "training" / "README.md",
 )
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```$|^((?:(?: {4}|\t)[^\n]*\n?)+)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"^```toml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _COMMAND = re.compile(r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?edgevox( .+)?$")
@@ -174,6 +178,36 @@ def test_settings_files_in_the_documentation_are_valid() -> None:
                         wrong.append((page, name, str(error)))
     assert count > 50
     assert not wrong
+
+
+def _check_code(language: str, block: str) -> None:
+    """Raises SyntaxError and ValueError."""
+    if language == "python":
+        compile(block, "page", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    elif language == "json":
+        rest = block
+        while rest.strip():  # one value, or several below each other
+            _, end = json.JSONDecoder().raw_decode(rest.lstrip())
+            rest = rest.lstrip()[end:]
+
+
+def test_code_blocks_of_the_documentation_are_valid() -> None:
+    broken, count = [], 0
+    for page, text in _texts():
+        for language, block in _FENCED.findall(text):
+            count += language in ("python", "json")
+            try:
+                _check_code(language, block)
+            except (SyntaxError, ValueError) as error:
+                broken.append((page, block, str(error)))
+    assert count > 30
+    assert not broken
+
+
+def test_the_tool_calls_guide_has_every_format() -> None:
+    text = (_ROOT / "docs" / "guide" / "tool-calls.md").read_text(encoding="utf-8")
+    rows = [row for row in text.split("## The formats")[1].splitlines() if row.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])} == set(DETECTORS)
 
 
 def test_options_of_the_commands_guide_exist() -> None:

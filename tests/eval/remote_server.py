@@ -29,7 +29,7 @@ class RemoteServer:
                 status, content = (message, {}) if isinstance(message, int) else (200, _completion(message))
                 self.send_response(status)
                 self.end_headers()
-                with contextlib.suppress(OSError):  # whoever asked may have gone
+                with contextlib.suppress(OSError):  # the client may have gone
                     self.wfile.write(json.dumps(content).encode())
 
             def log_message(self, *_arguments: object) -> None:

@@ -103,7 +103,7 @@ async def test_recordings_are_counted_by_speaker_and_noise_with_those_that_are_a
     header, anna, noisy, _overall = shown.get().splitlines()
     assert header.split()[1:8] == ["rows", "word", "errors", "right", "asked", "asked", "right"]
     assert anna.split()[:8] == ["Anna", "2", "16.7", "50.0", "50.0", "0.0", "50.0", "50.0"]
-    assert noisy.split()[:6] == ["Anna", "10", "dB", "1", "0.0", "0.0"]  # no words, and nobody was asked
+    assert noisy.split()[:6] == ["Anna", "10", "dB", "1", "0.0", "0.0"]  # no words, and no question
     facts = figures(examined)["model"]["suite"]
     assert facts["Anna"]["asked"] == {"share": 0.5, "of": 2}
     assert facts["Anna"]["asked_right"] == {"share": 0.0, "of": 1}

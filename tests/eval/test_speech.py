@@ -47,7 +47,7 @@ class Hum:
 
 
 class Ears:
-    """A recogniser that hears what it is told to, and remembers what it was given."""
+    """A recogniser with given transcripts, which keeps the requests."""
 
     def __init__(self, hears: Callable[[int], str], confidence: float = 1.0) -> None:
         self._hears = hears

@@ -1,4 +1,4 @@
-"""A demo home in memory, its tools, and a clock that stands still until it is told to go on."""
+"""A demo home in memory, its tools, and a clock that stands still until a test moves it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def told(home: House, sentence: str = "", max_things: int = 60) -> str:
 
 
 def added(home: House, sentence: str) -> list[str]:
-    """The lines that a sentence adds to what is always told."""
+    """The lines that a sentence adds to the fixed part of the prompt."""
     always, now = told(home), told(home, sentence)
     assert now.startswith(always)
     return now[len(always) :].splitlines()[1:]
@@ -94,7 +94,7 @@ def test_an_unknown_home_is_not_in_the_prompt() -> None:
     assert now.names() == now.all_names() == ()
 
 
-# --- large homes: what is always told
+# --- large homes: what is always in the prompt
 
 
 def test_every_area_of_a_large_home_is_listed_with_its_share() -> None:

@@ -1,4 +1,4 @@
-"""What a model is told of a home: frozen, stable, and nothing that could act."""
+"""The home in the prompt: frozen, stable, and nothing that could act."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def result(text: str) -> Callable[[ToolCall], ToolOutcome]:
 
 @dataclass
 class Played:
-    """What came of a turn: the sentence, what the model was told, and the calls that were really made."""
+    """A turn's outcome: the sentence, the messages to the model, and the calls that were made."""
 
     reply: str
     told: list[str] = field(default_factory=list)

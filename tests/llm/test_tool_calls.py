@@ -81,7 +81,7 @@ def engine(request: pytest.FixtureRequest, guided: LlamaEngine, native: LlamaEng
 
 @pytest.fixture(scope="module")
 def thinker(shallow_path: Path) -> LlamaEngine:
-    """A model whose template can be told to think."""
+    """A model whose template has a switch for reasoning."""
     template = (
         "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
         "{% if not enable_thinking %}(no thoughts){% endif %}assistant: "

@@ -1,4 +1,4 @@
-"""A server on loopback with a scripted model, and tools that note what they are told to do."""
+"""A server on loopback with a scripted model, and tools that record their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifty clients at once who come and go: nobody is forgotten, nothing is left behind, voice goes first."""
+"""Fifty clients at once that come and go: each is answered, nothing is left behind, voice goes first."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def test_fifty_clients_of_four_apis_at_once_get_fifty_answers() -> None:
 
 
 class Patient:
-    """Clients that come back when they are told to, until all of them together have had so many answers."""
+    """Clients that come back after Retry-After, until all of them together have had so many answers."""
 
     def __init__(self, url: str, answers: int) -> None:
         self._url = f"{url}/v1/chat/completions"
@@ -155,7 +155,7 @@ class Patient:
 
 @pytest.mark.long
 async def test_more_clients_than_may_wait_are_answered_about_as_often_as_each_other() -> None:
-    # Clients are told whole seconds: those who wait must be enough to keep the model at work for one.
+    # Retry-After is in whole seconds: those who wait must be enough to keep the model at work for one.
     clients, each = 16, 3
     async with served(talking(Steady(word_s=0.025)), max_waiting=6) as url, asyncio.timeout(120):
         crowd = Patient(url, clients * each)

@@ -1,4 +1,4 @@
-"""The assistant as an MCP server, used by the SDK's own client; whoever is in the room follows a script."""
+"""The assistant as an MCP server, used by the SDK's own client; the user in the room follows a script."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Crowd:
             place.enter_context(self.queue.place(client.client_key(self.now_s)))
         except ApiError as refusal:
             client.is_silent(self.now_s)
-            # As clients do it: the time that they are told, and a little on top of it.
+            # As clients do it: the time of Retry-After, and a little on top of it.
             self._come(number, float(refusal.headers["Retry-After"]) + self._dice.random())
             return
         self.turns[number] += 1
@@ -171,7 +171,7 @@ def test_who_was_sent_away_first_goes_first_on_whatever_connection_it_comes_back
     with pytest.raises(ApiError), queue.place(client_key("second")):
         pass
     with pytest.raises(ApiError), queue.place(client_key("somebody else", request="first")):
-        pass  # before it is due, whoever asks the same is another
+        pass  # before it is due, the same request is another client's
     now_s += 2.0
     with queue.place(client_key("another connection", request="first")):
         assert queue.admitted == 1

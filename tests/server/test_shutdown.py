@@ -1,4 +1,4 @@
-"""A server that is stopped while it answers: whoever waits is told, and no fault is logged."""
+"""A server that is stopped while it answers: waiting clients get an error, and no fault is logged."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def main() -> int:
         whole = asyncio.run(soak_whole_program(args.minutes, args.seed, args.json))
         print(json.dumps(whole, indent=1))
         return 0 if whole["verdict"]["is_passed"] else 1
-    logging.disable(logging.ERROR)  # hundreds of engines that die are told of below
+    logging.disable(logging.ERROR)  # hundreds of engines that die are reported below
     with tempfile.TemporaryDirectory(prefix="edgevox-soak-") as folder:
         result = asyncio.run(soak(Path(folder), turns=args.turns, within_s=args.within_s, seed=args.seed))
     report = {"hardware": describe(), "growth": growth(result), **result.as_json()}

@@ -54,7 +54,7 @@ class Ledger:
         await self._changed.wait()
 
     def collect(self) -> None:
-        """Take the records that are on the disk, before somebody deletes them."""
+        """Take the records that are on the disk, before a fault deletes them."""
         path = self._state / FILE_NAME
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():

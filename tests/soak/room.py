@@ -1,4 +1,4 @@
-"""The room of the soak: somebody speaks in it, faster than life, and its devices can be pulled out."""
+"""The room of the soak: speech faster than life, and devices that can be pulled out."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SoakRoom:
         return not self._due
 
     def hush(self) -> None:
-        """Nobody says what was still to be said."""
+        """Drops the sentences that were still to be said."""
         self._due.clear()
 
     def next_block(self) -> NDArray[np.float32]:

@@ -110,7 +110,7 @@ class _Soak:
         self._faults = Faults(factory, service, ledger, chance)
 
     async def one_turn(self) -> None:
-        """Something may go wrong; somebody says something; it is answered, or known not to be."""
+        """Injects a fault, maybe; says a sentence; waits for its answer or its failure."""
         undo = None
         if self._chance.random() < _FAULTS_PER_TURN:
             kind = self._chance.choice(tuple(self._faults.kinds))

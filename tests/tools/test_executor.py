@@ -472,7 +472,7 @@ async def test_a_caller_without_the_scope_cannot_act_through_a_tool() -> None:
 async def test_a_tool_cannot_lend_its_permissions() -> None:
     @tool
     async def helper() -> str:
-        """Try to act for somebody who may not."""
+        """Try to act for a caller without permission."""
         inner = await runner.dispatch(call("set_light", '{"room": "hall"}'), caller=Caller("root", frozenset("*")))
         return str(inner.code)
 

@@ -1,4 +1,4 @@
-"""Names are unique, and what a model is told is computed once."""
+"""Names are unique, and the definitions for the model are computed once."""
 
 from __future__ import annotations
 

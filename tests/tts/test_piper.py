@@ -192,7 +192,7 @@ def test_each_language_is_read_by_its_own_rules_in_one_engine(piper_voice_path: 
     assert seconds("de") > 0.3
     assert seconds("en") > 0.3
     assert phonemes(engine, "21", "en") == english
-    assert phonemes(engine, "21", "fr") == english  # nobody speaks French: the first voice does it
+    assert phonemes(engine, "21", "fr") == english  # no voice speaks French: the first one does it
     assert list(engine._loaded) == [german_path, piper_voice_path]
 
 

@@ -141,5 +141,5 @@ def _sounds_fine(session: SetupSession, device: Device) -> bool:
     session.print_result(text, is_good=rating == "fine")
     if rating != "nothing":
         session.recording = recording
-    # Unattended, there may be nobody who speaks.
+    # An unattended setup may have no speaker.
     return rating == "fine" or (rating == "too quiet" and session.questions.is_unattended)

@@ -40,7 +40,7 @@ class _LinePrompt(Prompt):
 class Questions:
     """Asks on a console. Every question raises StepSkipped for "s", and EOFError at the end of the input.
 
-    `is_unattended`: nobody is asked, and each question has its default for an answer. `stream` replaces standard input.
+    `is_unattended`: no question is shown; each is answered by its default. `stream` replaces standard input.
     """
 
     def __init__(self, console: Console, *, is_unattended: bool = False, stream: TextIO | None = None) -> None:
@@ -53,7 +53,7 @@ class Questions:
     def ask(self, question: str, default: str, check: Callable[[str], T]) -> T:
         """Ask until `check` accepts the answer; it raises ValueError with a sentence for the person.
 
-        Raises ConfigError if nobody is there to correct a default that it refuses.
+        Raises ConfigError if a default is refused and `is_unattended` is set.
         """
         while True:
             answer = default if self.is_unattended else self._answer(question, default)

@@ -1,4 +1,4 @@
-"""One assistant per user, and nobody else's."""
+"""One assistant per user, for that user alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests over the socket: answered, streamed, refused, and dropped with whoever made them."""
+"""Requests over the socket: answered, streamed, refused, and dropped with the client that made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call is told as the home understands it, and is about the same things as before."""
+"""A call is rewritten as the home understands it, and is about the same entities as before."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Chromium(BrowserPage):
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def language(self, tag: str) -> None:
-        """The language that pages are told, from the next one on."""
+        """The browser's language, from the next page on."""
         agent = self.browser.execute_script("return navigator.userAgent")
         self.command("Emulation.setUserAgentOverride", userAgent=agent, acceptLanguage=tag)
 

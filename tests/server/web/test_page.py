@@ -365,7 +365,7 @@ def test_a_person_is_added_recognised_found_in_the_conversation_and_removed(
     visitor.one('[data-group="people"] > summary').click()
     visitor.one(".people p .quiet").click()  # downloads the encoder of voices
     visitor.until(lambda: visitor.one(".people input").is_displayed())
-    assert not visitor.one(".people > div > .quiet").is_displayed()  # nobody is known yet
+    assert not visitor.one(".people > div > .quiet").is_displayed()  # no person is enrolled yet
     visitor.one(".people input").send_keys("Anna" + Keys.ENTER)
     assert recorded(visitor, 3) == "Anna is known by voice now."
     visitor.until(lambda: visitor.text(".people li .name") == "Anna")

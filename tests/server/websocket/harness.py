@@ -138,7 +138,7 @@ async def voice_server(
 ) -> AsyncIterator[VoiceServer]:
     """A server whose model says `lines` and whose recogniser hears `heard`.
 
-    Where nobody calls one, it is quicker without tools.
+    A test without calls is quicker without tools.
     """
     settings = settings or Settings()
     spoken = ENGLISH if settings.stt.language == AUTO else settings.stt.language
@@ -268,7 +268,7 @@ class Client:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Returns when it is so: for what nobody tells."""
+    """Polls until it is so: for states without an event."""
     async with asyncio.timeout(BOUND_S):
         while not is_so():  # noqa: ASYNC110  (see above)
             await asyncio.sleep(0.01)

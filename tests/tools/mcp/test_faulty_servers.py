@@ -94,7 +94,7 @@ async def test_a_hanging_call_times_out_and_the_server_is_restarted(tmp_path: Pa
         began_s = time.monotonic()
         result = await home.call("look")
         assert result.code == "timeout"
-        assert result.may_still_happen  # whatever the server was doing, nobody here can stop it
+        assert result.may_still_happen  # whatever the server was doing, no other task can stop it
         assert result.content.endswith("it may still happen")
         assert time.monotonic() - began_s < 5
         await until(lambda: starts(log) == 2 and home.report().status == "ready")

@@ -28,7 +28,7 @@ def test_thirty_servers_do_not_delay_a_turn_and_the_prompt_stays_bounded(tmp_pat
     first, known, faulty = figures["starts"]
     assert [start["ready"] for start in figures["starts"]] == [30, 30, 25]
     assert [start["tools"] for start in figures["starts"]] == [300, 300, 250]
-    # What is known needs no waiting, and who is silent delays nobody for long.
+    # What is known needs no waiting, and a silent server delays the others only briefly.
     assert first["start_s"] < 10
     assert known["start_s"] < 10
     assert faulty["start_s"] < 10

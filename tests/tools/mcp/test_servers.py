@@ -117,7 +117,7 @@ async def test_a_changed_tool_needs_approval_again(tmp_path: Path) -> None:
     spec = raw("changing", log)
     async with running(spec, approvals=approvals) as home:
         await until(lambda: home.report().waiting == ("act", "look", "new"))
-        # `act` now says that it only reads: nobody believes that before it is approved.
+        # `act` now says that it only reads: that does not count before it is approved.
         assert [(await home.call(name)).code for name in ("look", "act", "new")] == ["bad_request"] * 3
         assert (await home.call("echo_back", '{"text": "still here"}')).content == '"still here"'
     assert logged(log) == ['echo-back {"text": "still here"}']

@@ -169,8 +169,14 @@ def own_file(language: str) -> Mapping[str, Any]:
 def warm_up(language: str) -> None:
     """Parse the templates of a language in the background; nothing for a language without templates."""
     if language in LANGUAGES:
-        names = names_of(House(()))
-        threading.Thread(target=best_match, args=("?", language, names), name="templates", daemon=True).start()
+        threading.Thread(target=_parse, args=(language, names_of(House(()))), name="templates", daemon=True).start()
+
+
+def _parse(language: str, names: Names) -> None:
+    with _MATCHING:
+        for code in LANGUAGES[language]:
+            _recognized("?", load(code), names.exact)
+            _recognized("?", _load_folded(code), names.folded)
 
 
 def best_match(text: str, language: str, names: Names) -> Match | None:

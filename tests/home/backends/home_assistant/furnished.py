@@ -46,7 +46,7 @@ EXPOSED = (
 
 
 class Admin:
-    """Whoever changes the house while the home under test watches."""
+    """A client that changes the house while the home under test watches."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket

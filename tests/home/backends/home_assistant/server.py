@@ -76,7 +76,7 @@ light:
 
 
 class Server:
-    """Started and killed as often as a test likes; what it was told stays in its folder."""
+    """Started and killed as often as a test likes; its configuration stays in its folder."""
 
     def __init__(self, folder: Path, *, hass: Path = HASS, things: str = _DEMO_THINGS) -> None:
         self.folder = folder
@@ -115,7 +115,7 @@ class Server:
             self._process = None
 
     def pause(self) -> None:
-        """Connections stay, and nobody answers on them."""
+        """Connections stay open without answers."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 

@@ -291,5 +291,5 @@ async def test_an_announcement_is_made(bench: Bench, admin: Admin) -> None:
 
 
 async def in_step(bench: Bench) -> None:
-    """Whoever has an answer has heard of everything that happened before the question."""
+    """An answer arrives after every event that happened before the question."""
     await bench.home.items("todo.chores")

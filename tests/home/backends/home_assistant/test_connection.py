@@ -122,7 +122,7 @@ async def test_a_token_need_not_be_an_administrator_s(admin: Admin, server: Serv
     home = HomeAssistantHome(server.url, Secret(server.sign_in(name, password)), timeout_s=TIMEOUT_S)
     logged = server.log()
     await home.start()
-    # Of things without an entry of their own only an administrator is told whether they are exposed.
+    # Only an administrator sees whether entities without a registry entry are exposed.
     assert {"light.bed_light", "todo.chores", "lock.basic_lock"} < ids(home) < set(EXPOSED)
     bench = bench_of(home)
     assert await bench.say("turn_on", name="night lamp") == "The bed light is on."
@@ -176,7 +176,7 @@ async def test_a_removed_entity_is_unknown(home: HomeAssistantHome, bench: Bench
     await admin.command(
         "homeassistant/expose_entity", assistants=["conversation"], entity_ids=["light.visitor"], should_expose=True
     )
-    # Nobody is told that something without an entry was exposed; any change of a registry will do.
+    # No event reports that an entity without an entry was exposed; any change of a registry will do.
     await admin.command("config/entity_registry/update", entity_id="light.bed_light", icon="mdi:lamp")
     await eventually(lambda: "Visitor Light" in names(home), within_s=5)
     seen = home.house()

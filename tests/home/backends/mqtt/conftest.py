@@ -122,7 +122,7 @@ async def home(mosquitto: Mosquitto, devices: Devices) -> AsyncIterator[MqttHome
 
 
 def all_known(home: MqttHome) -> bool:
-    """Everything has told its state, but for the two that have none to tell."""
+    """Every thing has reported its state, but for the two that have none."""
     silent = {entity.id for entity in home.house().entities if entity.state in ("unknown", "unavailable")}
     return silent == {"scene.movie_night", "switch.fountain"}
 

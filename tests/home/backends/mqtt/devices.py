@@ -69,7 +69,7 @@ class Devices:
 
 
 class Zigbee2Mqtt:
-    """One JSON topic for each device. Its states are not kept by the broker, but told again when we ask."""
+    """One JSON topic for each device. Its states are not retained by the broker, but sent again on request."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices

@@ -246,7 +246,7 @@ async def test_a_broker_without_tls_is_reported(mosquitto: Mosquitto) -> None:
 
 
 async def test_missing_read_permission_is_reported() -> None:
-    """Mosquitto lets anybody subscribe, and then sends nothing; other brokers refuse."""
+    """Mosquitto accepts every subscription, and then sends nothing; other brokers refuse."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while packet := await reader.read(4096):
