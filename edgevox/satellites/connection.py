@@ -38,7 +38,7 @@ _CLOSE_S = 1.0
 # How often the server is asked for its time: at first more often, for the quickest of the last answers counts.
 _FIRST_CLOCK_S, _CLOCK_S = 1.0, 30.0
 _CLOCK_ANSWERS = 8
-# Frames that wait to be sent: 4 s of blocks. The server takes 5 s at once (`limits.burst_s`).
+# Frames that wait to be sent: 4 s of blocks. The server takes 30 s at once (`limits.burst_s`).
 _MOST_WAITING = 200
 
 _FATAL = {

@@ -110,7 +110,8 @@ class Clients:
 
 Incoming: TypeAlias = AsyncGenerator[str | bytes, None]
 
-BURST_S = 5.0
+BURST_S = 30.0
+"""Sound of a connection that stalled for so long arrives at once; of a backlog, the last 10 s are kept."""
 AWAY_S = 5.0
 """A satellite that was gone for as long says that it is back."""
 # The client's clock may run faster.

@@ -439,7 +439,7 @@ async def test_a_server_without_audio_answers_in_text(folders: Folders) -> None:
 async def test_more_sound_than_real_time_closes_the_connection(folders: Folders) -> None:
     async with voice_server(folders, has_tools=False) as behind, connected(behind) as talker:
         with suppress(ConnectionClosed):
-            for _ in range(3):
+            for _ in range(6):
                 await talker.sound(silent(6.0, RATE_HZ))
         with pytest.raises(ConnectionClosed) as caught:
             await talker.until("no such event")
