@@ -19,7 +19,7 @@ from edgevox.core.types import JsonObject, Message, Role, Sampling, ToolCall
 from edgevox.server.chat import input as chat
 from edgevox.server.chat.openai import FunctionTool
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, only
+from edgevox.server.http.wire import RequestBody, json_line, only
 
 API_VERSION = "0.12.0"
 """The version of Ollama's API that this one follows; clients compare it with the one that they need."""
@@ -279,7 +279,7 @@ class OllamaGenerateReply(OllamaReply):
 
 
 def _json_line(content: JsonObject) -> bytes:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json_line(content).encode() + b"\n"
 
 
 def _ns(seconds: float) -> int:

@@ -114,8 +114,17 @@ SSE_COMMENT = b": waiting\n\n"
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
 
+# Clients in Python read streams with `str.splitlines`, which splits at these too. JSON has them in strings only.
+_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
+
+
+def json_line(content: JsonObject) -> str:
+    """Return compact JSON without a character that any client takes for the end of a line."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).translate(_LINE_ENDS)
+
+
 def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = data if isinstance(data, str) else json_line(data)
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {text}\n\n".encode()
 
