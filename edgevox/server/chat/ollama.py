@@ -48,7 +48,7 @@ class _Options(RequestBody):
     """Options of the generation; those of loading a model are ignored."""
 
     temperature: float | None = Field(None, ge=0)
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, ge=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     min_p: float | None = Field(None, ge=0, le=1)
     repeat_penalty: float | None = Field(None, gt=0)
@@ -218,9 +218,9 @@ class OllamaReply(chat.ReplyFormat):
     async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         async with aclosing(parts):
             async for part in parts:
-                if self._first_s == self._started_s:
-                    self._first_s = time.monotonic()
                 match part:
+                    case chat.ReplyStart():
+                        self._first_s = time.monotonic()
                     case chat.ReplyText(text):
                         yield self._line(text, [])
                     case chat.ReplyToolCall(call):
