@@ -167,6 +167,7 @@ async def sse_response(
 ) -> Response:
     """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`.
 
+    Where it returns b"", the format has no place for errors, and the connection is closed within the body.
     A stream that has to wait longer begins with `keep_alive`, unless it is None, and then its errors are sent, too.
     """
     if keep_alive is not None:
@@ -210,7 +211,8 @@ class _Stream(Response):
         except ConnectionError:
             raise
         except (ApiError, EdgevoxError, OSError) as error:
-            body = self._format_error(as_api_error(error))
+            if not (body := self._format_error(as_api_error(error))):
+                return  # without the end of the body, the client sees that it is cut
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
