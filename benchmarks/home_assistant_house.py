@@ -301,14 +301,11 @@ def main() -> int:
         version = server.get("/api/config")["version"]
         program = Program(Path(name) / "user")
         program.run("home", "setup", "--url", server.url, stdin=server.token)
-        program.start()
-        try:
-            results = []
+        results = []
+        with program.serving():
             for row in rows:
                 results.append(judge(row, server, program, house))
                 _report(results[-1])
-        finally:
-            program.stop()
     right = sum(result.is_right for result in results)
     theirs = [result for result in results if result.source]
     held_out = [result for result in results if result.is_held_out]

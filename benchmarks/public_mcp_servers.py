@@ -406,16 +406,13 @@ def main() -> int:
         servers = commands(arguments.folder.resolve(), world)
         program = Program(Path(user) / "user")
         add_servers(program, servers, world)
-        program.start()
-        try:
-            wanted = [asked for asked in sentences(arguments.sentences) if asked.tools[0].partition("_")[0] in servers]
-            results = []
+        wanted = [asked for asked in sentences(arguments.sentences) if asked.tools[0].partition("_")[0] in servers]
+        results = []
+        with program.serving():
             for asked in wanted:
                 if arguments.only in f"{asked.said} {asked.split}":
                     results.append(ask(asked, program, world))
                     _report(results[-1], world)
-        finally:
-            program.stop()
     right, useful = (sum(getattr(result, what) for result in results) for what in ("right_tool", "useful"))
     figures = {
         "machine": describe(),

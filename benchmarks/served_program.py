@@ -9,14 +9,14 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from edgevox.core.files import user_folders
-from edgevox.testing.serve import free_port
-from tests.home.backends.home_assistant.server import eventually
+from edgevox.testing.serve import edgevox_serve
 
-STARTS_WITHIN_S = 180.0
 ANSWERS_WITHIN_S = 600.0
 _SPEAKER, _GUARD = "edgevox-the-speaker-in-the-room", "edgevox-the-guard-who-says-yes"
 _TOKENS = f"""
@@ -33,21 +33,19 @@ class Program:
     """The program with the default model, in folders of its own. What needs a yes gets one, from another token."""
 
     def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.config = folder / "config"
-        self._log = folder / "serve.log"
-        self.config.mkdir(parents=True)
+        config = folder / "config"
+        config.mkdir(parents=True)
         kept = {key: value for key, value in os.environ.items() if not key.startswith("EDGEVOX_")}
         self.env = kept | {
             "HOME": str(folder),
-            "EDGEVOX_CONFIG_DIR": str(self.config),
+            "EDGEVOX_CONFIG_DIR": str(config),
             "EDGEVOX_STATE_DIR": str(folder / "state"),
             "EDGEVOX_MODELS_DIR": str(user_folders().models),
         }
-        tokens = self.config / "server_tokens.toml"
+        tokens = config / "server_tokens.toml"
         tokens.touch(mode=0o600)
         tokens.write_text(_TOKENS, encoding="utf-8")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._address = ""
 
     def run(self, *words: str, stdin: str = "") -> str:
         """One of its other commands; what it prints. Fails if the command does."""
@@ -56,26 +54,12 @@ class Program:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def start(self) -> None:
-        """Returns when it answers."""
-        command = [sys.executable, "-m", "edgevox", "serve", "--no-audio", "--port", str(self.port)]
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
-        try:
-            eventually(self._answers, within_s=STARTS_WITHIN_S)
-        except AssertionError:
-            self.stop()
-            raise AssertionError(self._log.read_text(encoding="utf-8")) from None
-
-    def stop(self) -> None:
-        if self._process is None:
-            return
-        self._process.terminate()
-        try:
-            self._process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(timeout=10)
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Run `edgevox serve` during the block. Raises RuntimeError with its output if it does not start."""
+        with edgevox_serve(self.env, "--no-audio") as served:
+            self._address = served.address
+            yield
 
     def say(self, sentence: str) -> str:
         """What it answers, with a yes to each of its questions."""
@@ -106,15 +90,6 @@ class Program:
     def _request(self, path: str, body: dict[str, Any] | None, token: str) -> Any:  # noqa: ANN401 - JSON
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         data = json.dumps(body).encode() if body is not None else None
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers)
+        request = urllib.request.Request(f"{self._address}{path}", data, headers)
         with urllib.request.urlopen(request, timeout=ANSWERS_WITHIN_S) as answer:
             return json.load(answer)
-
-    def _answers(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None
-        try:
-            self._request("/healthz", None, _SPEAKER)
-        except OSError:
-            return False
-        return True

@@ -200,9 +200,14 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatDelta:
-    """A piece of raw model output, reasoning and call markers included."""
+    """A piece of raw model output, reasoning and call markers included.
+
+    `prompt_tokens` and `cached_tokens` are those of ChatDone, where the model knows them by now; else 0.
+    """
 
     text: str
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import asyncio
 import threading
 import traceback
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Generic, Protocol, runtime_checkable
 
@@ -82,20 +82,29 @@ class LocalEngine(Generic[RequestT, ReplyT]):
         """Nothing to stop: the engine ends with its process."""
 
     async def stream(self, request: RequestT, cancel: CancelFlag) -> AsyncGenerator[ReplyT, None]:
-        async with self._one_at_a_time:
-            loop = asyncio.get_running_loop()
-            replies: asyncio.Queue[ReplyT | Busy | End | EdgevoxError] = asyncio.Queue()
+        await self._one_at_a_time.acquire()
+        loop = asyncio.get_running_loop()
+        replies: asyncio.Queue[ReplyT | Busy | End | EdgevoxError] = asyncio.Queue()
+        stop = CancelFlag()
 
-            def work() -> None:
-                for reply in answer(self._engine, request, cancel):
+        def work() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                for reply in answer(self._engine, request, stop):
                     loop.call_soon_threadsafe(replies.put_nowait, reply)
+                # Only now: an engine goes on for a while after its replies were closed, and runs once at a time.
+                loop.call_soon_threadsafe(self._one_at_a_time.release)
 
-            threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=work, daemon=True).start()
+        cancel.add_listener(stop.set)
+        try:
             while not isinstance(reply := await replies.get(), End):
                 if isinstance(reply, EdgevoxError):
                     raise reply
                 if not isinstance(reply, Busy):
                     yield reply
+        finally:
+            cancel.remove_listener(stop.set)
+            stop.set()
 
 
 async def limited_replies(

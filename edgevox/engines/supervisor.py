@@ -25,7 +25,7 @@ from edgevox.engines import ipc
 from edgevox.engines.base import EngineLimits
 from edgevox.engines.ipc import LENGTH, LOAD, End, HeartbeatMonitor, ProcessorShare, Reply, Request, encode
 
-_STDERR_TAIL_LINES = 20
+_STDERR_TAIL_LINES, _STDERR_BYTES = 20, 65_536
 # How many time limits a child may exceed while other programs take the processor: a restart would need even more of it.
 _STARVED_LIMITS = 5
 _RESTARTING = "it is restarting: try again in a moment; `edgevox doctor` checks it"
@@ -218,9 +218,15 @@ class EngineProcess:
         kill_child(self._process)
 
     async def _read_stderr(self) -> None:
+        """Read to the end: a child whose output nobody reads stops."""
         assert self._process.stderr is not None
-        async for line in self._process.stderr:
-            self._stderr_tail.append(line.decode(errors="replace").rstrip())
+        rest = b""
+        while piece := await self._process.stderr.read(_STDERR_BYTES):
+            *lines, rest = (rest + piece).split(b"\n")
+            rest = rest[-_STDERR_BYTES:]  # a line may have any length
+            self._stderr_tail.extend(line.decode(errors="replace").rstrip() for line in lines)
+        if rest:
+            self._stderr_tail.append(rest.decode(errors="replace").rstrip())
 
 
 log = logging.getLogger(__name__)
@@ -246,6 +252,8 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         self._limits = limits or EngineLimits()
         self._publish = publish
         self._process: EngineProcess | None = None
+        self._broken: EngineProcess | None = None
+        """The one before, which may not have ended yet."""
         self._starting = asyncio.Lock()
         self._one_at_a_time = asyncio.Lock()
         self._idle_watch: asyncio.Task[None] | None = None
@@ -302,7 +310,7 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
                         yield reply
             except EngineFailed:
                 if process.broken:
-                    await self._replace(process)
+                    self._replace(process)
                 raise
 
     def _check_open(self) -> None:
@@ -314,6 +322,8 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         """Kill the child at once, for good; the engine has nothing to save."""
         self._closed = True
         await cancel_tasks(self._idle_watch, self._restart_task)
+        if self._broken is not None:
+            await self._broken.kill()
         if self._process is not None:
             await self._process.kill()
             self._process = None
@@ -324,18 +334,20 @@ class SupervisedEngine(Generic[RequestT, ReplyT]):
         # A request in flight detects the death itself and has replaced the process when it releases the lock.
         async with self._one_at_a_time:
             if self._process is process:
-                await self._replace(process)
+                self._replace(process)
 
-    async def _replace(self, process: EngineProcess) -> None:
-        self._process = None
-        await process.kill()
+    def _replace(self, process: EngineProcess) -> None:
+        """Restart in a task of its own: the request that has found the fault may be cancelled meanwhile."""
+        self._process, self._broken = None, process
         log.warning("%s: %s", self.name, process.failure)
         if not self._closed:
             self._change("restarting", process.failure)
-            self._restart_task = asyncio.create_task(self._restart())
+            self._restart_task = asyncio.create_task(self._restart(process))
 
-    async def _restart(self) -> None:
+    async def _restart(self, broken: EngineProcess) -> None:
         """Restart until it succeeds; requests retry on their own and report their errors."""
+        async with self._starting:  # there is not always room for two
+            await broken.kill()
         for wait_s in itertools.chain(_RETRY_S, itertools.repeat(_RETRY_S[-1])):
             try:
                 await self.start()

@@ -72,10 +72,11 @@ class Decoder:
         known = generated = 0
         stopped_at: str | None = None
         prefill_tokens = len(self._reply_tokens(request.prefill, prompt))
-        if prompt.reasoning and not request.reply_prefix:
-            yield ChatDelta(prompt.reasoning)  # the prompt ends with this tag, and readers need to see it
         try:
             sequence, known = self._cache.begin(request.client, prompt.tokens, prompt.fixed_tokens)
+            if prompt.reasoning and not request.reply_prefix:
+                # The prompt ends with this tag, and readers need to see it.
+                yield ChatDelta(prompt.reasoning, len(prompt.tokens), known)
             resumed = max(len(sequence.tokens), prompt.fixed_tokens)
             for _step in self._cache.read(sequence, prompt.tokens, prompt.fixed_tokens):
                 yield Busy()
@@ -97,7 +98,7 @@ class Decoder:
             )
             try:
                 for text in generation.pieces():
-                    yield ChatDelta(text)
+                    yield ChatDelta(text, len(prompt.tokens), known)
                 finish, stopped_at = generation.finish, generation.stopped_at
             finally:
                 generated = generation.generated - prefill_tokens

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from edgevox.core.errors import GrammarRejected
 from edgevox.core.turn import CancelFlag
 from edgevox.core.types import FinishReason
 from edgevox.llm.context import LlamaContext
@@ -84,6 +85,7 @@ class Generation:
         """`reasoning` is the tag at the end of the prompt, if the model thinks first.
 
         `reply_prefix` are tokens of an earlier, interrupted reply: they count, and are not yielded again.
+        Raises GrammarRejected.
         """
         self.finish: FinishReason = "length"
         self.stopped_at: str | None = None
@@ -103,7 +105,11 @@ class Generation:
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._reasoning_end = REASONING_TAGS[reasoning] if reasoning else ""
         self._scanner = MarkerScanner(())
-        self._enter("reasoning" if reasoning else "constrained" if self._is_constrained_at_once else "free")
+        try:
+            self._enter("reasoning" if reasoning else "constrained" if self._is_constrained_at_once else "free")
+        except GrammarRejected:
+            self.close()
+            raise
         for token in reply_prefix:
             if self._constraint is not None:
                 self._constraint.accept((token,))

@@ -95,7 +95,7 @@ def _middleware(server: ServerContext, routes: Sequence[ApiRoute]) -> Iterator[M
         yield Middleware(
             CORSMiddleware,
             allow_origins=origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=sorted({route.method for route in routes}),
             allow_headers=["*"],
-            expose_headers=[REQUEST_ID],
+            expose_headers=[REQUEST_ID, "Retry-After"],
         )

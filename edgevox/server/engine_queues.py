@@ -287,13 +287,21 @@ def joined_text(transcripts: list[Transcript]) -> str:
 
 
 async def synthesize(
-    assistant: Assistant, queue: EngineQueue, sentences: Iterable[str], client_name: str, speed: float = 1.0
+    assistant: Assistant,
+    queue: EngineQueue,
+    sentences: Iterable[str],
+    client_name: str,
+    speed: float = 1.0,
+    client_key: ClientKey | None = None,
 ) -> AsyncGenerator[Audio, None]:
-    """Synthesize sentence by sentence, releasing the queue in between. Raises EngineFailed and ModelError."""
+    """Synthesize sentence by sentence, releasing the queue in between.
+
+    Raises ApiError if the queue is full, EngineFailed and ModelError.
+    """
     assert assistant.voice is not None
     voice, cancel = assistant.voice(speed), CancelFlag()
     try:
-        with queue.place():
+        with queue.place(client_key):
             for sentence in sentences:
                 sounds = voice.speak(sentence, cancel, assistant.voice_language)
                 async with queue.turn(client_name), aclosing(sounds):

@@ -60,22 +60,23 @@ class WavStream:
         self._fetches.add(task)
         try:
             await self._answer(reader, writer)
-        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the device is gone, or it was no request
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError):
+            pass  # the device is gone or slow, or it was no request
         finally:
             self._fetches.discard(task)
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(_FETCHED_WITHIN_S):
-            request = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)
-        is_known = self._device_host in (None, writer.get_extra_info("peername")[0])
-        is_known = is_known and request[1] == self._path.encode()
-        if not is_known:
+            head = await reader.readuntil(b"\r\n\r\n")
+        method, _, rest = head.partition(b" ")
+        peer = writer.get_extra_info("peername")  # None if it has already disconnected
+        is_device = peer is not None and self._device_host in (None, peer[0])
+        if not is_device or rest.partition(b" ")[0] != self._path.encode():
             writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             return
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nConnection: close\r\n\r\n")
-        if request[0] == b"HEAD":
+        if method == b"HEAD":
             return
         writer.write(_wav_header(self._rate_hz))
         sent = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Echo:
                     time.sleep(3600)
                 case "raise":
                     raise ValueError("a bug in the engine")
+                case "shout":  # in one line, longer than any buffer
+                    print("x" * 1_000_000, file=sys.stderr)
                 case "refuse":
                     raise ModelError("too long", hint="say less")
                 case "forever":

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +25,32 @@ async def test_a_cancel_stops_it() -> None:
     async with asyncio.timeout(30):
         async for _word in engine.stream("forever", cancel):
             cancel.set()
+
+
+async def test_it_runs_once_at_a_time_also_when_its_replies_were_closed() -> None:
+    class Slow:
+        def __init__(self) -> None:
+            self.go_on = threading.Event()
+            self.log: list[str] = []
+
+        def load(self) -> None:
+            pass
+
+        def run(self, request: str, cancel: CancelFlag) -> Iterator[str]:
+            self.log.append(f"{request} begins")
+            yield request
+            self.go_on.wait(30)
+            self.log.append(f"{request} is {'cancelled' if cancel.is_set() else 'whole'}")
+
+    slow = Slow()
+    engine = LocalEngine[str, str](slow)
+    async with asyncio.timeout(30):
+        first = engine.stream("first", CancelFlag())
+        assert await anext(first) == "first"
+        await first.aclose()
+        asyncio.get_running_loop().call_later(0.1, slow.go_on.set)
+        assert [reply async for reply in engine.stream("second", CancelFlag())] == ["second"]
+    assert slow.log == ["first begins", "first is cancelled", "second begins", "second is whole"]
 
 
 async def test_its_errors_arrive_as_they_were_raised() -> None:

@@ -19,6 +19,7 @@ from edgevox.core.platform import ProcessActivity, anonymous_bytes, kill_child, 
 from edgevox.core.turn import CancelFlag
 from edgevox.engines import EngineLimits, SupervisedEngine, ipc
 from edgevox.engines.ipc import Reply
+from edgevox.engines.supervisor import EngineProcess
 from tests.engines.engines import DiesLoading, Echo, Unloadable
 
 LIMITS = EngineLimits(start_s=30, first_reply_s=30, next_reply_s=30)
@@ -70,6 +71,26 @@ async def test_a_crash_ends_only_the_current_answer() -> None:
         assert await answer(engine, "back") == ["back"]
     names = [e.state for e in states if isinstance(e, EngineChanged)]
     assert names == ["starting", "ready", "restarting", "starting", "ready", "stopped"]
+
+
+async def test_an_engine_is_replaced_also_if_the_request_is_cancelled_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bus, kill = Bus(), EngineProcess.kill
+
+    async def cancel_and_kill(process: EngineProcess) -> None:
+        asking.cancel()
+        await kill(process)
+
+    async with echo(publish=bus.publish) as engine:
+        monkeypatch.setattr(EngineProcess, "kill", cancel_and_kill)
+        with bus.subscription() as events:
+            asking = asyncio.create_task(answer(engine, "die"))
+            async with asyncio.timeout(BOUND_S):
+                changes = [event async for event in take_until_ready(events)]
+        assert [change.state for change in changes] == ["restarting", "starting", "ready"]
+        with pytest.raises((asyncio.CancelledError, EngineFailed)):
+            await asking
 
 
 async def test_a_library_for_another_processor_is_named_as_the_cause() -> None:
@@ -220,6 +241,14 @@ async def test_killing_a_child_that_has_just_died_keeps_its_exit_status() -> Non
             kill_child(child)
         async with asyncio.timeout(BOUND_S):
             assert await child.wait() == -signal.SIGKILL
+
+
+async def test_an_engine_may_write_lines_of_any_length() -> None:
+    async with echo() as engine:
+        assert await answer(engine, "shout next") == ["next"]
+        with pytest.raises(EngineFailed):
+            await answer(engine, "shout die")
+        assert await answer(engine, "back") == ["back"]
 
 
 async def test_a_cancelled_answer_ends_at_once_and_the_next_is_clean() -> None:

@@ -32,7 +32,9 @@ def ask(engine: LlamaEngine, *messages: Message, stop: tuple[str, ...] = ()) -> 
     replies: list[ChatReply | Busy] = list(engine.run(ChatRequest(messages, sampling=GREEDY, stop=stop), CancelFlag()))
     done = replies[-1]
     assert isinstance(done, ChatDone)
-    return "".join(reply.text for reply in replies if isinstance(reply, ChatDelta)), done
+    deltas = [reply for reply in replies if isinstance(reply, ChatDelta)]
+    assert all((one.prompt_tokens, one.cached_tokens) == (done.prompt_tokens, done.cached_tokens) for one in deltas)
+    return "".join(one.text for one in deltas), done
 
 
 @pytest.mark.engine

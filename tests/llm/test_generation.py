@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from edgevox.core.errors import GrammarRejected
 from edgevox.core.turn import CancelFlag
 from edgevox.llm.context import LlamaContext
 from edgevox.llm.generation import Generation, ReplyConstraint
@@ -106,6 +107,18 @@ def bench(shallow_path: Path) -> Iterator[Bench]:
     bench = Bench(shallow_path)
     yield bench
     bench.context.close()
+
+
+def test_a_grammar_that_is_rejected_leaves_no_sampler_behind(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reject(_constrainer: Constrainer, _grammar: CallGrammar) -> NoReturn:
+        raise GrammarRejected("too complex", hint="simplify it")
+
+    closed: list[ScriptedSampler] = []
+    monkeypatch.setattr(Constrainer, "start", reject)
+    monkeypatch.setattr(ScriptedSampler, "close", lambda sampler: closed.append(sampler))
+    with pytest.raises(GrammarRejected):
+        bench.write("", AT_ONCE)
+    assert len(closed) == 1
 
 
 def call_in(text: str) -> object:

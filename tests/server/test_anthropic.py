@@ -13,7 +13,7 @@ from anthropic.types import Message
 
 from edgevox.core.errors import ContextOverflow, EdgevoxError, EngineFailed, StateError
 from edgevox.core.turn import CancelFlag
-from edgevox.core.types import ChatDelta, ChatReply, ChatRequest, NamedTool
+from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest, NamedTool
 from edgevox.server.assistant import Assistant
 from tests.server.harness import OWNER, TALKER, Lamp, acting, model, served, talking, written
 
@@ -74,6 +74,34 @@ async def test_calls_are_handed_to_the_program() -> None:
         {"type": "text", "text": "One moment."},
         {"type": "tool_use", "name": "get_clock", "input": {"place": "Paris"}},
     ]
+
+
+class Counting:
+    """A model that knows the length of its prompt before the first word; the second reply is a call."""
+
+    def __init__(self) -> None:
+        self._texts = iter(("It is noon.", PARIS))
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        for piece in (next(self._texts), "\n"):
+            yield ChatDelta(piece, 100, 60)
+        yield ChatDone("stop", 100, 60, 5)
+
+
+@pytest.mark.parametrize("assistant", [talking, lambda said: acting(said, Lamp())])
+async def test_a_stream_begins_with_the_tokens_of_the_prompt(assistant: Any) -> None:
+    messages: Any = [USER]
+    more: list[Any] = [{}, {"tools": [CLOCK]}]
+    async with client(assistant(Counting())) as chat:
+        for tools in more:
+            begun = None
+            async with chat.messages.stream(model="default", max_tokens=50, messages=messages, **tools) as stream:
+                async for event in stream:
+                    begun = event.message.usage if event.type == "message_start" else begun
+                usage = (await stream.get_final_message()).usage
+            assert begun is not None
+            assert (begun.input_tokens, begun.cache_read_input_tokens) == (40, 60)
+            assert (usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens) == (40, 60, 5)
 
 
 @pytest.mark.parametrize("ask", [whole, streamed])
@@ -241,6 +269,8 @@ async def test_a_model_that_ends_without_an_end_is_an_error_that_clients_retry()
     async with client(talking(Ended())) as chat:
         with pytest.raises(anthropic.InternalServerError, match="before its reply was complete"):
             await whole(chat, USER)
+        with pytest.raises(anthropic.APIStatusError, match="before its reply was complete"):
+            await streamed(chat, USER)
         with pytest.raises(anthropic.InternalServerError, match="before its reply was complete"):
             await chat.messages.count_tokens(model="default", messages=[{"role": "user", "content": "?"}])
 

@@ -30,7 +30,7 @@ from edgevox.server.assistant import Assistant
 from edgevox.server.engine_queues import EngineQueues, split_at_pauses
 from edgevox.server.routes.audio import FORMATS, AudioEncoder, AudioFormat
 from edgevox.testing import ToneSynthesizer
-from tests.server.harness import TALKER, model, served, talking
+from tests.server.harness import OWNER, TALKER, model, served, talking
 from tests.server.openai_chat import client
 
 RATE_HZ = 16_000
@@ -228,31 +228,79 @@ async def test_a_text_is_spoken_in_every_format(form: AudioFormat) -> None:
     assert length_s == pytest.approx(said_s, abs=0.15)
 
 
+class Held(ToneSynthesizer):
+    """A voice that says its second sentence when it is told to, or fails at it."""
+
+    def __init__(self, error: EngineFailed | None = None) -> None:
+        super().__init__()
+        self.go_on = asyncio.Event()
+        self._error = error
+
+    async def stream(self, request: Any, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
+        if self.spoken:
+            await self.go_on.wait()
+            if self._error is not None:
+                raise self._error
+        async for sound in super().stream(request, cancel):
+            yield sound
+
+
+TWO_SENTENCES = {"model": "tts-1", "input": "One sentence here. And another.", "response_format": "wav"}
+
+
 async def test_the_first_sentence_is_sent_before_the_second_is_spoken() -> None:
-    class Slow(ToneSynthesizer):
-        def __init__(self) -> None:
-            super().__init__()
-            self.go_on = asyncio.Event()
-
-        async def stream(self, request: Any, cancel: CancelFlag) -> AsyncGenerator[Audio, None]:
-            if self.spoken:
-                await self.go_on.wait()
-            async for sound in super().stream(request, cancel):
-                yield sound
-
-    tones = Slow()
-    body = {"model": "tts-1", "voice": "alloy", "input": "One sentence here. And another.", "response_format": "wav"}
+    tones = Held()
     async with (
         asyncio.timeout(10),
         served(sounding(Stenographer(), tones)) as url,
         aiohttp.ClientSession() as session,
-        session.post(f"{url}/v1/audio/speech", json=body) as response,
+        session.post(f"{url}/v1/audio/speech", json=TWO_SENTENCES) as response,
     ):
         first = await response.content.readany()
         assert (response.status, first[:4], len(tones.spoken)) == (200, b"RIFF", 1)
         tones.go_on.set()
         assert await response.content.read()
     assert len(tones.spoken) == 2
+
+
+async def test_a_voice_that_fails_later_does_not_send_half_a_file_as_a_whole_one() -> None:
+    tones = Held(EngineFailed("it died"))
+    tones.go_on.set()
+    async with (
+        served(sounding(Stenographer(), tones)) as url,
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(10)) as session,
+        session.post(f"{url}/v1/audio/speech", json=TWO_SENTENCES) as response,
+    ):
+        assert response.status == 200
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await response.read()
+
+
+async def test_a_program_with_many_texts_does_not_shut_out_another() -> None:
+    tones = Held()
+
+    async def speak(session: aiohttp.ClientSession, token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with session.post("/v1/audio/speech", json=TWO_SENTENCES, headers=headers) as response:
+            await response.read()
+            return response.status
+
+    async with (
+        asyncio.timeout(10),
+        served(sounding(Stenographer(), tones), max_waiting=1) as url,
+        aiohttp.ClientSession(url) as session,
+        asyncio.TaskGroup() as group,
+    ):
+        many = [group.create_task(speak(session, OWNER)) for _ in range(3)]
+        done, _waiting = await asyncio.wait(many, return_when=asyncio.FIRST_COMPLETED)
+        assert [one.result() for one in done] == [429]
+        other = group.create_task(speak(session, TALKER))
+        metrics = ""
+        while 'edgevox_queue_requests{queue="speaking"} 3' not in metrics and not other.done():
+            async with session.get("/metrics") as response:
+                metrics = await response.text()
+        tones.go_on.set()
+    assert other.result() == 200
 
 
 async def test_a_voice_that_fails_is_an_error_before_the_first_sound() -> None:

@@ -76,7 +76,13 @@ async def test_a_page_of_the_settings_is_served_and_told_so() -> None:
     async with served(talking(model([])), allowed_origins=[page]) as url:
         status, _body, headers = await asked(url, headers={"Origin": page})
         other, _body, _headers = await asked(url, headers={"Origin": "http://panel.lan:8081"})
+        async with aiohttp.ClientSession() as browser:
+            for method in ("POST", "PATCH", "DELETE"):
+                before = {"Origin": page, "Access-Control-Request-Method": method}
+                async with browser.options(f"{url}/v1/responses/1", headers=before) as preflight:
+                    assert preflight.ok, method
     assert (status, headers["access-control-allow-origin"], other) == (200, page, 403)
+    assert "Retry-After" in headers["access-control-expose-headers"]
 
 
 # --- tokens

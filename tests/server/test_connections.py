@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
@@ -20,6 +21,7 @@ from edgevox.server.app import create_app
 from edgevox.server.http.connections import ConnectionLimits
 from edgevox.server.http.listener import http_listener
 from edgevox.server.http.middleware import HostRule, host_name
+from edgevox.server.wav_stream import WavStream
 from tests.server.harness import TOKENS, model, talking
 from tests.server.test_auth import asked
 
@@ -148,6 +150,19 @@ async def test_an_allowed_origin_may_end_in_a_slash() -> None:
         headers = {"Origin": "http://panel.lan:8080"}
         status, _body, got = await asked(f"http://127.0.0.1:{port}", headers=headers)
     assert (status, got["access-control-allow-origin"]) == (200, "http://panel.lan:8080")
+
+
+@pytest.mark.parametrize("request_text", ["\r\n\r\n", "GET\r\n\r\n", "GET /other.wav HTTP/1.1\r\n\r\n", "x" * 20_000])
+async def test_a_stream_for_a_media_player_is_not_for_others(
+    request_text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    stream = WavStream("127.0.0.1", None, 22_050)
+    url = await stream.open()
+    async with asyncio.timeout(BOUND_S):
+        answer = await sent(urlsplit(url).port or 0, request_text)
+    await stream.close()
+    assert answer.partition("\r\n")[0] in ("HTTP/1.1 404 Not Found", "")
+    assert not caplog.records
 
 
 # --- request ids

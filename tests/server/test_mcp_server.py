@@ -9,16 +9,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.session import ClientRequestContext
 from mcp.types import ElicitRequestParams, ElicitResult, TextContent, TextResourceContents
 
 from edgevox import tool
-from edgevox.agents.tool_loop import Agreement
+from edgevox.agents.tool_loop import Agreement, deny_confirmation
 from edgevox.app.toolbox import Toolbox
 from edgevox.audio.files import WavMicrophone
 from edgevox.config import AudioSettings, Settings
@@ -27,6 +27,7 @@ from edgevox.core.files import Folders
 from edgevox.core.types import Audio
 from edgevox.dialogue import ConfirmationDialog, Synthesizer, Transcriber
 from edgevox.dialogue.confirm import Intercom
+from edgevox.home.entities import HomeError
 from edgevox.server.mcp import PROGRAM, ServedTools, ask_tool, create_mcp_server, file_tool, room_tools
 from edgevox.testing import MemorySpeaker, ToneSynthesizer
 from edgevox.tools import ToolExecutor, ToolRegistry
@@ -223,6 +224,19 @@ async def test_an_answer_counts_for_the_callers_own_call_with_the_same_arguments
     assert pending is not None
     yes = Agreement(granted=True, by=PROGRAM, channel="keyboard")
     assert [(await served.answered(pending, yes)).is_error for _once_and_again in range(2)] == [False, True]
+
+
+async def test_a_home_that_cannot_be_reached_is_told_in_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    def house() -> NoReturn:
+        raise HomeError("Home Assistant cannot be reached.")
+
+    server = create_mcp_server(ServedTools(None, (), deny_confirmation), house=house)
+    async with Client(server) as client:
+        with pytest.raises(MCPError, match="cannot be reached"):
+            await client.list_resources()
+        with pytest.raises(MCPError, match="cannot be reached"):
+            await client.read_resource("edgevox://home")
+    assert not any(record.exc_info for record in caplog.records)
 
 
 @pytest.mark.engine

@@ -35,12 +35,13 @@ async def streamed(chat: ollama.AsyncClient, *messages: Any, **more: Any) -> lis
     return [part async for part in await chat.chat("scripted", list(messages), stream=True, **more)]
 
 
-async def test_a_chat_is_answered_whole_and_in_lines() -> None:
-    async with client(talking(model(["It is noon."] * 2))) as chat:
+@pytest.mark.parametrize("text", ["It is noon.", "It\u2028is\x85noon."])  # ends of lines for str.splitlines
+async def test_a_chat_is_answered_whole_and_in_lines(text: str) -> None:
+    async with client(talking(model([text] * 2))) as chat:
         whole = await chat.chat("scripted:latest", [USER])
         parts = await streamed(chat, USER)
-    assert (whole.message.content, whole.done, whole.done_reason, whole.eval_count) == ("It is noon.", True, "stop", 11)
-    assert "".join(part.message.content or "" for part in parts) == "It is noon."
+    assert (whole.message.content, whole.done, whole.done_reason, whole.eval_count) == (text, True, "stop", 11)
+    assert "".join(part.message.content or "" for part in parts) == text
     assert [part.done for part in parts] == [False] * (len(parts) - 1) + [True]
     assert parts[-1].eval_count == whole.eval_count
 

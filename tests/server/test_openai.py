@@ -40,10 +40,10 @@ async def test_without_tools_what_the_model_writes_is_left_untouched(text: str) 
 async def test_the_wishes_of_the_request_reach_the_model() -> None:
     said = model(["yes"])
     async with client(talking(said)) as chat:
-        await whole(chat, USER, temperature=0.5, top_p=0.25, max_tokens=7, seed=3, stop=["x"])
+        await whole(chat, USER, temperature=0.5, top_p=0, max_tokens=7, seed=3, stop=["x"])
         (request,) = said.requests
     sampling = request.sampling
-    assert (sampling.temperature, sampling.top_p, sampling.max_tokens, sampling.seed) == (0.5, 0.25, 7, 3)
+    assert (sampling.temperature, sampling.top_p, sampling.max_tokens, sampling.seed) == (0.5, 0, 7, 3)
     assert (request.stop, request.tools, request.client[:4]) == (("x",), (), "api:")
 
 

@@ -94,15 +94,17 @@ async def test_a_function_result_continues_the_earlier_response() -> None:
     assert [one.role for one in said.requests[1].messages] == ["user", "assistant", "tool"]
 
 
-async def test_without_a_store_the_client_sends_the_items_back() -> None:
-    said = model([f"{PARIS}\n{PARIS}", "It is noon."])
+@pytest.mark.parametrize("written_reply", [f"{PARIS}\n{PARIS}", f"{PARIS} One moment. {PARIS}"])
+async def test_without_a_store_the_client_sends_the_items_back(written_reply: str) -> None:
+    said = model([written_reply, "It is noon."])
     async with client(talking(said)) as chat:
         first = await chat.responses.create(model="default", input="The time?", tools=[CLOCK], store=False)
         items: list[Any] = [{"role": "user", "content": [{"type": "input_text", "text": "The time?"}]}]
         items += [item.model_dump() for item in first.output]
         items += [
-            {"type": "function_call_output", "call_id": item.call_id, "output": "12:00"}  # type: ignore[union-attr]
+            {"type": "function_call_output", "call_id": item.call_id, "output": "12:00"}
             for item in first.output
+            if item.type == "function_call"
         ]
         last = await chat.responses.create(model="default", input=items, tools=[CLOCK], store=False)
         with pytest.raises(openai.BadRequestError) as caught:

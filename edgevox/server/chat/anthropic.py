@@ -108,7 +108,7 @@ class MessagesBody(chat.ChatBody, StrictBody):
     tool_choice: Annotated[_Choice | _NamedChoice, Field(discriminator="type")] | None = None
     stop_sequences: Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     temperature: float | None = Field(None, ge=0, le=1)
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, ge=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     output_config: _OutputConfig | None = None
     output_format: _OutputFormat | None = None
@@ -188,18 +188,16 @@ class MessageReply(chat.ReplyFormat):
     async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         """Start, extend and stop one content block after another; closing it closes the parts."""
         index = -1
-        has_begun = is_text_open = False
+        is_text_open = False
         async with aclosing(parts):
             async for part in parts:
-                if not has_begun:  # not before the first part: until then the request can still fail
-                    has_begun = True
-                    # The prompt length is only known at the end.
-                    nothing = {"stop_reason": None, "stop_sequence": None, "usage": _usage(chat.Usage())}
-                    yield _event("message_start", message={**self._head, "content": [], **nothing})
                 if is_text_open and not isinstance(part, chat.ReplyText):
                     yield _event("content_block_stop", index=index)
                     is_text_open = False
                 match part:
+                    case chat.ReplyStart(usage):
+                        begun = {"stop_reason": None, "stop_sequence": None, "usage": _usage(usage)}
+                        yield _event("message_start", message={**self._head, "content": [], **begun})
                     case chat.ReplyText(text):
                         if not is_text_open:
                             is_text_open = True

@@ -151,6 +151,29 @@ def _check_schema(schema: JsonObject, param: str, cost: SchemaCost) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts over all generations of the answer."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    generated_tokens: int = 0
+
+    def plus(self, done: ChatDone | ModelFinished | Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + done.prompt_tokens,
+            self.cached_tokens + done.cached_tokens,
+            self.generated_tokens + done.generated_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStart:
+    """The first part; until then the request can still fail. `usage` is what is known by now."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyText:
     """A piece of the text."""
 
@@ -165,22 +188,6 @@ class ReplyToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts over all generations of the answer."""
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    generated_tokens: int = 0
-
-    def plus(self, done: ChatDone | ModelFinished) -> Usage:
-        return Usage(
-            self.prompt_tokens + done.prompt_tokens,
-            self.cached_tokens + done.cached_tokens,
-            self.generated_tokens + done.generated_tokens,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ReplyEnd:
     """The last part. `stopped_at` is the stop string that ended the text, if any."""
 
@@ -189,7 +196,7 @@ class ReplyEnd:
     stopped_at: str | None = None
 
 
-ReplyPart: TypeAlias = ReplyText | ReplyToolCall | ReplyEnd
+ReplyPart: TypeAlias = ReplyStart | ReplyText | ReplyToolCall | ReplyEnd
 
 
 _IMAGES: Final = "images are not supported: the model reads text only"
@@ -273,7 +280,7 @@ def tool_schema(name: str, description: str | None, parameters: JsonObject) -> J
 
 
 async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[ReplyText | ReplyToolCall], ReplyEnd]:
-    """Collect the parts, with adjacent pieces of text joined. Raises EngineFailed if the model ends without an end."""
+    """Collect the parts, with adjacent pieces of text joined. Raises as `ChatService.parts` does."""
     pieces: list[ReplyText | ReplyToolCall] = []
     ended: ReplyEnd | None = None
     async for part in parts:  # to the end, which records the turn
@@ -284,8 +291,7 @@ async def whole_reply(parts: AsyncGenerator[ReplyPart, None]) -> tuple[list[Repl
                 pieces[-1] = ReplyText(before + text)
             case ReplyText() | ReplyToolCall(), _:
                 pieces.append(part)
-    if ended is None:
-        raise unfinished()
+    assert ended is not None
     return pieces, ended
 
 

@@ -19,7 +19,7 @@ from edgevox.core.types import JsonObject, Message, Role, Sampling, ToolCall
 from edgevox.server.chat import input as chat
 from edgevox.server.chat.openai import FunctionTool
 from edgevox.server.http.errors import ApiError, invalid
-from edgevox.server.http.wire import RequestBody, only
+from edgevox.server.http.wire import RequestBody, json_line, only
 
 API_VERSION = "0.12.0"
 """The version of Ollama's API that this one follows; clients compare it with the one that they need."""
@@ -48,7 +48,7 @@ class _Options(RequestBody):
     """Options of the generation; those of loading a model are ignored."""
 
     temperature: float | None = Field(None, ge=0)
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, ge=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     min_p: float | None = Field(None, ge=0, le=1)
     repeat_penalty: float | None = Field(None, gt=0)
@@ -218,9 +218,9 @@ class OllamaReply(chat.ReplyFormat):
     async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         async with aclosing(parts):
             async for part in parts:
-                if self._first_s == self._started_s:
-                    self._first_s = time.monotonic()
                 match part:
+                    case chat.ReplyStart():
+                        self._first_s = time.monotonic()
                     case chat.ReplyText(text):
                         yield self._line(text, [])
                     case chat.ReplyToolCall(call):
@@ -279,7 +279,7 @@ class OllamaGenerateReply(OllamaReply):
 
 
 def _json_line(content: JsonObject) -> bytes:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json_line(content).encode() + b"\n"
 
 
 def _ns(seconds: float) -> int:

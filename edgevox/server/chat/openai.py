@@ -24,6 +24,7 @@ _FUNCTION_ID = "function"
 class _Part(RequestBody):
     type: Literal["text", "refusal"]
     text: str = ""
+    refusal: str = ""
 
 
 class _CalledFunction(RequestBody):
@@ -60,7 +61,7 @@ class _Message(RequestBody):
     @property
     def _text(self) -> str:
         if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content)
+            return "\n".join(part.text or part.refusal for part in self.content)
         return self.content or ""
 
 
@@ -129,7 +130,7 @@ class _CommonBody(chat.ChatBody, StrictBody):
     stop: chat.StopString | Annotated[list[chat.StopString], Field(max_length=16)] | None = None
     seed: Annotated[int, AfterValidator(lambda seed: seed % _MAX_SEED)] | None = None
     temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, ge=0, le=1)
     top_k: int | None = Field(None, ge=0, le=100_000)
     min_p: float | None = Field(None, ge=0, le=1)
     repeat_penalty: float | None = Field(None, gt=0)
@@ -284,13 +285,11 @@ class Completion(chat.ReplyFormat):
 
     async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         calls = 0
-        has_begun = False
         async with aclosing(parts):
             async for part in parts:
-                if not has_begun:  # not before the first part: until then the request can still fail
-                    has_begun = True
-                    yield self._chunk({"role": "assistant", "content": ""})
                 match part:
+                    case chat.ReplyStart():
+                        yield self._chunk({"role": "assistant", "content": ""})
                     case chat.ReplyText(piece):
                         yield self._chunk({"content": piece})
                     case chat.ReplyToolCall(call) if self._as_functions:

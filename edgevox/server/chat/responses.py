@@ -101,7 +101,7 @@ class ResponsesBody(chat.ChatBody, StrictBody):
     parallel_tool_calls: bool | None = None
     text: _TextConfig | None = None
     temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
+    top_p: float | None = Field(None, ge=0, le=1)
     max_output_tokens: int | None = Field(None, ge=1)
     user: Ignored = None
     reasoning: Ignored = None
@@ -128,12 +128,15 @@ class ResponsesBody(chat.ChatBody, StrictBody):
         return replace(given, max_tokens=self.max_output_tokens or given.max_tokens)
 
     def messages(self) -> list[Message]:
-        """Return the messages of the input; calls that follow each other belong to one message."""
+        """Return the messages of the input; calls that follow each other, and text after them, are one message."""
         if isinstance(self.input, str):
             return [Message("user", self.input)]
         messages: list[Message] = []
         for item in self.input:
             match item:
+                case _Message(role="assistant") if messages and messages[-1].tool_calls:
+                    text = "\n".join(filter(None, (messages[-1].content, _joined(item.content))))
+                    messages[-1] = replace(messages[-1], content=text)
                 case _Message(role=role):
                     messages.append(Message("system" if role == "developer" else role, _joined(item.content)))
                 case _FunctionCall():
@@ -235,19 +238,18 @@ class ResponseReply(chat.ReplyFormat):
     async def events(self, parts: AsyncGenerator[chat.ReplyPart, None]) -> AsyncGenerator[bytes, None]:
         """Add, extend and finish one output item after another; closing it closes the parts."""
         output: list[JsonObject] = []
-        has_begun, is_text_open, text = False, False, ""
+        is_text_open, text = False, ""
         async with aclosing(parts):
             async for part in parts:
-                if not has_begun:  # not before the first part: until then the request can still fail
-                    has_begun = True
-                    for name in ("response.created", "response.in_progress"):
-                        yield self._event(name, response=self._response("in_progress", []))
                 if is_text_open and not isinstance(part, chat.ReplyText):
                     is_text_open = False
                     output[-1] = _item(chat.ReplyText(text), output[-1]["id"])
                     for event in self._end_of_text(output):
                         yield event
                 match part:
+                    case chat.ReplyStart():
+                        for name in ("response.created", "response.in_progress"):
+                            yield self._event(name, response=self._response("in_progress", []))
                     case chat.ReplyText(piece):
                         if not is_text_open:
                             is_text_open, text = True, ""

@@ -25,14 +25,23 @@ from edgevox.agents.conversation import complete_turn
 from edgevox.agents.model_profile import ReplyPreview
 from edgevox.agents.tool_loop import Confirm, spoken_text
 from edgevox.core.errors import EdgevoxError
-from edgevox.core.events import Event, ModelFinished, TranscriptReady, TurnEnded, TurnStarted
+from edgevox.core.events import TranscriptReady, TurnEnded, TurnStarted
 from edgevox.core.turn import CancelFlag, Turn
-from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatRequest, ToolCall
+from edgevox.core.types import API_CLIENT, ChatDelta, ChatDone, ChatModel, ChatReply, ChatRequest, ToolCall
 from edgevox.llm.tool_choice import RESPOND, RESPOND_NAME, HopPlan, plan_hop
 from edgevox.llm.tool_parsers import DETECTORS, ParseDelta, StreamingToolParser
 from edgevox.server.assistant import Assistant
 from edgevox.server.chat.home_assistant import HomeAssistantTools
-from edgevox.server.chat.input import ChatInput, ReplyEnd, ReplyPart, ReplyText, ReplyToolCall, Usage, unfinished
+from edgevox.server.chat.input import (
+    ChatInput,
+    ReplyEnd,
+    ReplyPart,
+    ReplyStart,
+    ReplyText,
+    ReplyToolCall,
+    Usage,
+    unfinished,
+)
 from edgevox.server.engine_queues import ModelQueue
 from edgevox.server.http.errors import invalid
 from edgevox.server.scheduling import ClientKey
@@ -44,6 +53,28 @@ _CALL_TOKENS = 8
 _DONE = "Done."
 # A character that no call syntax escapes, to find the place after it.
 _CUT = "\ue000"
+
+
+class MeteredModel:
+    """A model whose tokens are counted over all generations, those of a prompt as soon as they are known."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._finished = self._running = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        return self._finished.plus(self._running)
+
+    async def stream(self, request: ChatRequest, cancel: CancelFlag) -> AsyncGenerator[ChatReply, None]:
+        self._running = Usage()
+        async with aclosing(self._model.stream(request, cancel)) as replies:
+            async for reply in replies:
+                if isinstance(reply, ChatDone):
+                    self._finished, self._running = self._finished.plus(reply), Usage()
+                elif not self._running.prompt_tokens:
+                    self._running = Usage(reply.prompt_tokens, reply.cached_tokens)
+                yield reply
 
 
 class ReplyReader:
@@ -62,7 +93,6 @@ class ReplyReader:
             self._max_calls = 0
         self._has_text = False
         self.calls: list[ToolCall] = []
-        self.usage = Usage()
 
     def begin(self, plan: HopPlan) -> None:
         """Start to read a reply; it continues the one before, if any."""
@@ -81,7 +111,6 @@ class ReplyReader:
 
     def finish(self, done: ChatDone) -> list[ReplyPart]:
         self.done = done
-        self.usage = self.usage.plus(done)
         return self._parts(self._parser.finish(is_cut=done.finish_reason == "length"))
 
     def _parts(self, delta: ParseDelta) -> list[ReplyPart]:
@@ -144,20 +173,20 @@ class ChatService:
 
         Without an `origin` the request is a conversation of its own.
 
-        Raises ApiError if the queue is full, EngineFailed and ModelError.
+        Raises ApiError if the queue is full, EngineFailed, also for a model that ends without an end, and ModelError.
         """
         self._check_local(question.prefill, "a remote model cannot continue a message")
         intents = HomeAssistantTools.of(question) if self._assistant.home_only else None
         if intents is not None:
             if intents.has_acted(question):
+                yield ReplyStart(Usage())
                 yield ReplyText(_DONE)
                 yield ReplyEnd("stop", Usage())
                 return
             question = intents.translated(question)
         cancel, stop_on = CancelFlag(), stop_on or CancelFlag()
-        stop_on.add_listener(cancel.set)
         with self._queue.place(client_key):
-            model = self._queue.model_for(caller.name)
+            model = MeteredModel(self._queue.model_for(caller.name))
             match question.mode(has_own_tools=self._assistant.make_agent is not None):
                 case "client_tools" | "plain" if self._writes_calls_only(question):
                     parts = self._as_respond_call(model, question, cancel)
@@ -169,12 +198,20 @@ class ChatService:
                     parts = self._plain(model, question, cancel)
                 case mode:
                     assert_never(mode)
+            has_begun = has_ended = False
+            stop_on.add_listener(cancel.set)
             try:
                 async with aclosing(parts):
                     async for part in parts:
+                        if not has_begun:
+                            has_begun = True
+                            yield ReplyStart(model.usage)
                         if intents is not None and isinstance(part, ReplyToolCall):
                             part = ReplyToolCall(intents.call(part.call))
+                        has_ended = isinstance(part, ReplyEnd)
                         yield part
+                if not has_ended and not cancel.is_set():
+                    raise unfinished()
             finally:
                 stop_on.remove_listener(cancel.set)
                 cancel.set()
@@ -202,14 +239,14 @@ class ChatService:
     # --- model output unchanged
 
     async def _plain(
-        self, model: ChatModel, question: ChatInput, cancel: CancelFlag
+        self, model: MeteredModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
         async with aclosing(self._text(model, self._request(question, HopPlan((), "none")), question, cancel)) as parts:
             async for part in parts:
                 yield part
 
     async def _text(
-        self, model: ChatModel, request: ChatRequest, question: ChatInput, cancel: CancelFlag, used: Usage | None = None
+        self, model: MeteredModel, request: ChatRequest, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
         async with aclosing(model.stream(request, cancel)) as replies:
             async for reply in replies:
@@ -217,8 +254,7 @@ class ChatService:
                     case ChatDelta(text):
                         yield ReplyText(text)
                     case ChatDone():
-                        usage = (used or Usage()).plus(reply)
-                        yield ReplyEnd(reply.finish_reason, usage, _stop_word(reply, question))
+                        yield ReplyEnd(reply.finish_reason, model.usage, _stop_word(reply, question))
 
     # --- text from a model that writes calls only
 
@@ -228,7 +264,7 @@ class ChatService:
         return is_plain and question.json_schema is None and self._assistant.profile.policy != "auto"
 
     async def _as_respond_call(
-        self, model: ChatModel, question: ChatInput, cancel: CancelFlag
+        self, model: MeteredModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
         """Stream the message of a call of the built-in `respond`, which the grammar forces."""
         sampling = question.sampling
@@ -253,7 +289,7 @@ class ChatService:
         if text:
             yield ReplyText(text)
         finish = reading.done.finish_reason if stopped_at is None else "stop"
-        yield ReplyEnd(finish, reading.usage, stopped_at)
+        yield ReplyEnd(finish, model.usage, stopped_at)
 
     def _respond_opening(self, text: str) -> str:
         """Return how a call of `respond` begins whose message begins with `text`."""
@@ -263,7 +299,7 @@ class ChatService:
     # --- the client executes tool calls
 
     async def _with_client_tools(
-        self, model: ChatModel, question: ChatInput, cancel: CancelFlag
+        self, model: MeteredModel, question: ChatInput, cancel: CancelFlag
     ) -> AsyncGenerator[ReplyPart, None]:
         choice = question.tool_choice
         # A schema is for the answer and leaves calls free: text that is no call is generated again under the schema.
@@ -285,12 +321,12 @@ class ChatService:
                 break
         if has_schema and not reading.calls:
             request = self._request(question, HopPlan(first.tools, "auto"))
-            async with aclosing(self._text(model, request, question, cancel, reading.usage)) as parts:
+            async with aclosing(self._text(model, request, question, cancel)) as parts:
                 async for part in parts:
                     yield part
             return
         finish = "tool_calls" if reading.calls else reading.done.finish_reason
-        yield ReplyEnd(finish, reading.usage, _stop_word(reading.done, question))
+        yield ReplyEnd(finish, model.usage, _stop_word(reading.done, question))
 
     def _first_plan(self, question: ChatInput) -> HopPlan:
         tools, choice = question.tools or (), question.tool_choice
@@ -326,7 +362,7 @@ class ChatService:
 
     async def _with_own_tools(
         self,
-        model: ChatModel,
+        model: MeteredModel,
         question: ChatInput,
         caller: Caller,
         cancel: CancelFlag,
@@ -335,14 +371,6 @@ class ChatService:
         make_agent = self._assistant.make_agent
         assert make_agent is not None
         origin = origin or ConversationOrigin(API_CLIENT + uuid.uuid4().hex, "", self._confirm)
-        usage = Usage()
-
-        def count(event: Event) -> None:
-            nonlocal usage
-            self._assistant.record(event)
-            if isinstance(event, ModelFinished):
-                usage = usage.plus(event)
-
         *past, begun = group_turns(question.messages)
         agent = make_agent(
             model=model,
@@ -352,7 +380,7 @@ class ChatService:
             conversation=conversation_from_messages([complete_turn(turn) for turn in past]),
             caller=caller,
             confirm=origin.confirm,
-            publish=count,
+            publish=self._assistant.record,
             client=origin.client,
             room=origin.room,
         )
@@ -367,7 +395,7 @@ class ChatService:
                             texts.append(piece.reply)
                             # The calls are done: the client only gets the text.
                             is_cut = piece.finish_reason == "length"
-                            yield ReplyEnd("length" if is_cut else "stop", usage)
+                            yield ReplyEnd("length" if is_cut else "stop", model.usage)
 
     @contextmanager
     def _recorded(self, turn: Turn, text: str, room: str) -> Iterator[list[str]]:

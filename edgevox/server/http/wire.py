@@ -114,8 +114,17 @@ SSE_COMMENT = b": waiting\n\n"
 FormatError: TypeAlias = Callable[[ApiError], bytes]
 
 
+# Clients in Python read streams with `str.splitlines`, which splits at these too. JSON has them in strings only.
+_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
+
+
+def json_line(content: JsonObject) -> str:
+    """Return compact JSON without a character that any client takes for the end of a line."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).translate(_LINE_ENDS)
+
+
 def sse_event(data: JsonObject | str, name: str | None = None) -> bytes:
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = data if isinstance(data, str) else json_line(data)
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {text}\n\n".encode()
 
@@ -158,6 +167,7 @@ async def sse_response(
 ) -> Response:
     """Stream the pieces. Errors before the first piece are raised; later ones are sent with `format_error`.
 
+    Where it returns b"", the format has no place for errors, and the connection is closed within the body.
     A stream that has to wait longer begins with `keep_alive`, unless it is None, and then its errors are sent, too.
     """
     if keep_alive is not None:
@@ -201,7 +211,8 @@ class _Stream(Response):
         except ConnectionError:
             raise
         except (ApiError, EdgevoxError, OSError) as error:
-            body = self._format_error(as_api_error(error))
+            if not (body := self._format_error(as_api_error(error))):
+                return  # without the end of the body, the client sees that it is cut
             await send({"type": "http.response.body", "body": body, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

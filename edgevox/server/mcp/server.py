@@ -21,6 +21,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.session import ServerSession
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -47,6 +48,7 @@ from starlette.types import Receive, Scope, Send
 
 from edgevox import __version__
 from edgevox.agents.tool_loop import Confirm
+from edgevox.core.errors import EdgevoxError
 from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 from edgevox.home.entities import Entity, House
@@ -136,9 +138,17 @@ def create_mcp_server(
             is_error=result.is_error,
         )
 
+    def known_house() -> House | None:
+        """Raises MCPError, with the words of the home: other errors reach no client, and are logged as bugs."""
+        try:
+            return house() if house else None
+        except EdgevoxError as error:
+            raise MCPError(INTERNAL_ERROR, error.message) from None
+
     async def on_list_resources(context: ServerRequestContext[Any], _params: object) -> ListResourcesResult:
         caller_of(context.request)
-        areas = house().areas if house else ()
+        found = known_house()
+        areas = found.areas if found else ()
         rooms = [
             _resource(f"{_HOME}/{area.id}", sanitize_name(area.name), "Its things and their states") for area in areas
         ]
@@ -155,7 +165,8 @@ def create_mcp_server(
         context: ServerRequestContext[Any], params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         caller_of(context.request)
-        content = _home_content(house(), str(params.uri)) if house else None
+        found = known_house()
+        content = _home_content(found, str(params.uri)) if found else None
         if content is None:
             raise MCPError(INVALID_PARAMS, "Resource not found", data={"uri": str(params.uri)})
         text = json.dumps(content, ensure_ascii=False)

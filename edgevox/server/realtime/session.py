@@ -129,7 +129,8 @@ class RealtimeSession:
         """What turns were asked for by the client, by turn."""
         self._writers: dict[str, ResponseWriter] = {}
         self._waiting: asyncio.Queue[Turn] = asyncio.Queue()
-        self._asked_turn: Turn | None = None
+        self._asked_turns: dict[str, Turn] = {}
+        """The turns in `_waiting`, and the one that is answered."""
         self._transcribing: dict[str, asyncio.Task[None]] = {}
 
     async def run(self, incoming: Incoming, send: Send) -> None:
@@ -310,14 +311,15 @@ class RealtimeSession:
         turn = Turn()
         self._explicit[turn.id] = Asked(options, is_explicit=True)
         self._begin_response(turn.id, options)
+        self._asked_turns[turn.id] = turn
         self._waiting.put_nowait(turn)
 
     def _cancel_response(self, response_id: str | None, pipeline: Pipeline) -> None:
         for turn_id, writer in self._writers.items():
             if not writer.is_done and response_id in (None, writer.id):
                 writer.finish("cancelled", reason="client_cancelled")
-                if self._asked_turn is not None and self._asked_turn.id == turn_id:
-                    self._asked_turn.cancel.set()
+                if (turn := self._asked_turns.get(turn_id)) is not None:
+                    turn.cancel.set()  # the pipeline may not know it yet
                 pipeline.cancel_turn(turn_id)
                 return
         raise ApiError(400, "response_cancel_not_active", "there is no active response to cancel")
@@ -325,11 +327,11 @@ class RealtimeSession:
     async def _answer(self, pipeline: Pipeline) -> None:
         """Answer what `response.create` asked for."""
         while True:
-            turn = self._asked_turn = await self._waiting.get()
+            turn = await self._waiting.get()
             await asyncio.gather(*self._transcribing.values(), return_exceptions=True)
             with contextlib.suppress(EdgevoxError):  # response.done reported it
                 await pipeline.answer(self._items.last_question(), turn)
-            self._asked_turn = None
+            del self._asked_turns[turn.id]
 
     # --- for the agent
 

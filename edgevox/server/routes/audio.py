@@ -195,8 +195,8 @@ async def _speak(server: ServerContext, request: Request, caller: Caller) -> Res
     form = body.response_format or "mp3"
     splitter = SentenceSplitter()
     sentences = (*splitter.feed(body.input), *splitter.finish())
-    sounds = synthesize(server.assistant, server.queues.speaking, sentences, caller.name, body.speed)
-    # An audio stream has no place for an error: it just ends.
+    key = client_key_of(request, caller)
+    sounds = synthesize(server.assistant, server.queues.speaking, sentences, caller.name, body.speed, key)
     pieces, media_type = _encoded(sounds, form), FORMATS[form][0]
     return await sse_response(request, pieces, lambda _error: b"", media_type=media_type, keep_alive=None)
 

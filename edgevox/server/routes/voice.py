@@ -219,9 +219,6 @@ async def _read_question(request: Request, factory: VoiceSessionFactory) -> Ques
     return await asyncio.to_thread(decode_audio, await request.body(), max_s=_LONGEST_S)
 
 
-_STILL_HERE_S = 15.0
-
-
 async def _events(server: ServerContext, request: Request, caller: Caller) -> Response:
     factory = server.session_factory
     await request.body()  # empty; the next message is the disconnect
@@ -244,11 +241,7 @@ async def _live_events(
                 for frame in frames:
                     yield sse_event(frame, frame["type"])
                 frames.clear()
-                try:
-                    async with asyncio.timeout(_STILL_HERE_S):
-                        observer(await events.next())
-                except TimeoutError:
-                    yield b": still here\n\n"
+                observer(await events.next())
 
 
 def _format_error(error: ApiError) -> bytes:

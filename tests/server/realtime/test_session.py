@@ -308,7 +308,7 @@ async def test_speech_interrupts_the_reply_and_the_item_keeps_only_spoken_words(
 
 
 async def test_a_response_can_be_cancelled_and_the_next_one_works(folders: Folders) -> None:
-    async with voice_server(folders, [LONG, "Yes."], has_tools=False) as behind, connected(behind) as talker:
+    async with voice_server(folders, [LONG, "Yes.", "Yes."], has_tools=False) as behind, connected(behind) as talker:
         await talker.connection.response.cancel()
         assert (await talker.until("error")).error.code == "response_cancel_not_active"
         await talker.type("count")
@@ -316,11 +316,16 @@ async def test_a_response_can_be_cancelled_and_the_next_one_works(folders: Folde
         await talker.connection.response.create()
         busy = await talker.until("error")
         assert busy.error.code == "conversation_already_has_active_response"
+        await talker.until("response.output_audio.delta")
         await talker.connection.response.cancel()
-        done = await talker.until("response.done")
-        assert (done.response.status, done.response.status_details.reason) == ("cancelled", "client_cancelled")
+        await talker.connection.response.create()  # waits until it is known what was played of the first
+        await talker.connection.response.cancel()
+        for _ in range(2):
+            done = await talker.until("response.done")
+            assert (done.response.status, done.response.status_details.reason) == ("cancelled", "client_cancelled")
         await talker.connection.response.create()
         assert (await talker.until("response.done")).response.status == "completed"
+        assert [record.outcome for record in behind.records][:2] == ["cancelled", "cancelled"]
 
 
 async def test_a_client_that_does_not_wait_for_the_sound_gets_the_next_reply_at_once(folders: Folders) -> None:
