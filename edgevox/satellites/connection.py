@@ -38,6 +38,8 @@ _CLOSE_S = 1.0
 # How often the server is asked for its time: at first more often, for the quickest of the last answers counts.
 _FIRST_CLOCK_S, _CLOCK_S = 1.0, 30.0
 _CLOCK_ANSWERS = 8
+# An answer that took longer says too little: the time may be wrong by half of it.
+_LONGEST_ROUND_TRIP_S = 0.3
 # Frames that wait to be sent: 4 s of blocks. The server takes 30 s at once (`limits.burst_s`).
 _MOST_WAITING = 200
 
@@ -89,10 +91,12 @@ class ConnectionLost(Exception):
 class ServerClock:
     """The server's monotonic clock, as the answers to pings tell it.
 
-    The ways there and back take about as long, least so where an answer came late: the quickest of the last counts.
+    The ways there and back take about as long, least so where an answer came late: the quickest of the last counts,
+    and one that came very late does not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
         self._numbers = itertools.count(1)
         self._asked = (0, 0.0)
         self._answers: deque[tuple[float, float]] = deque(maxlen=_CLOCK_ANSWERS)
@@ -100,14 +104,14 @@ class ServerClock:
 
     def ping(self) -> JsonObject:
         """Return the frame that asks for the time."""
-        self._asked = next(self._numbers), time.monotonic()
+        self._asked = next(self._numbers), self._now_s()
         return {"type": "ping", "id": self._asked[0]}
 
     def note_pong(self, number: object, server_s: object) -> None:
         """Take an answer; a server of an earlier version sends no time."""
         asked, asked_s = self._asked
-        now_s = time.monotonic()
-        if number == asked and isinstance(server_s, float):
+        now_s = self._now_s()
+        if number == asked and isinstance(server_s, float) and now_s - asked_s <= _LONGEST_ROUND_TRIP_S:
             self._answers.append((now_s - asked_s, server_s - (asked_s + now_s) / 2))
 
     def at(self, own_s: float) -> float | None:

@@ -16,6 +16,7 @@ from edgevox.core.files import Folders
 from edgevox.core.turn import CancelFlag, background_task
 from edgevox.core.types import ChatDelta, ChatDone, ChatReply, ChatRequest
 from edgevox.dialogue import AlarmPlayer, AlarmState
+from edgevox.satellites.connection import ServerClock
 from edgevox.satellites.hub import SatelliteHub, SatelliteLink, SatelliteRings, Wake
 from tests.satellites.harness import satellite
 from tests.server.websocket.harness import RestingModel, until, voice_server
@@ -91,11 +92,30 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
             first.command()
             second.command()
             await until(lambda: len(server.records) == number)  # noqa: B023  (waited for in the same round)
-            await until(lambda: {first.doing, second.doing} <= {"asleep", "listening"})
+            await until(lambda: {first.doing, second.doing} == {"asleep"})
             assert len(server.records) == number
-        # By then the satellites know the server's clock.
+        # By then the satellites know the server's clock; a busy machine's first answer may come too late to count.
         now_s = time.monotonic()
-        assert all(one.heard_s is not None and now_s - 10 < one.heard_s < now_s for one in reported[2:])
+        told_s = [one.heard_s for one in reported if one.heard_s is not None]
+        assert told_s
+        assert all(now_s - 60 < heard_s < now_s for heard_s in told_s)
+
+
+def test_a_satellite_takes_the_quickest_answer_for_the_servers_clock_and_a_late_one_not_at_all() -> None:
+    own_s = [100.0]
+    clock = ServerClock(lambda: own_s[0])
+
+    def answered(after_s: float, server_s: float) -> None:
+        number = clock.ping()["id"]
+        own_s[0] += after_s
+        clock.note_pong(number, server_s)
+
+    answered(1.0, 500.9)
+    assert clock.at(own_s[0]) is None
+    answered(0.2, 501.15)
+    assert clock.at(own_s[0]) == pytest.approx(501.25)
+    answered(0.02, 501.21)
+    assert clock.at(own_s[0]) == pytest.approx(501.22)
 
 
 async def test_the_players_of_a_room_are_lowered_from_the_command_to_the_end_of_the_reply(folders: Folders) -> None:

@@ -130,7 +130,7 @@ def test_a_person_is_enrolled_recognised_and_found_in_the_conversation(
     visitor.one(".people > div > .quiet").click()
     assert recorded(visitor, 1, speak_ms=3000) == "This is Anna."
     assert (household.home / "state" / "people.json").exists()
-    hear(visitor, np.concatenate((speech, silent(10.0))))
+    hear(visitor, np.concatenate((silent(1.0), speech, silent(10.0))))  # the page needs a moment to listen
     turn = spoken(visitor)
     assert turn.find_element(By.CSS_SELECTOR, ".from").text == "Anna"
     visitor.one("#history-speaker").send_keys("Anna")
