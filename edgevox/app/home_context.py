@@ -57,14 +57,14 @@ class HomeContext:
         """Return all entity and area names."""
         return self._prompt.all_names() if self._prompt else ()
 
-    def likeliest(self, texts: Sequence[str], language: str) -> str:
-        """Return the first hypothesis of an utterance that is a request to this home, else the first of all."""
+    def likeliest(self, texts: Sequence[str], language: str) -> tuple[str, float]:
+        """Return what `likeliest_request` chooses in this home."""
         if self.toolbox is None or language not in LANGUAGES:
-            return texts[0]
+            return texts[0], 1.0
         try:
             self._known = KnownHome.of(self.toolbox.home.house(), self._known)
         except (HomeError, StateError):
-            return texts[0]
+            return texts[0], 1.0
         return likeliest_request(texts, language, self._known.names, self.toolbox.registry.names)
 
     def examples(self) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ class Transcriber:
 
     `names` returns the hotwords, the most important first; the STT engine takes as many as fit its prompt. `correct`
     corrects misrecognised entity names in an English transcript. `likeliest` chooses among the hypotheses of an unsure
-    transcript in another language, given with its language and the most probable first.
+    transcript in another language, given with its language and the most probable first, and says by which ratio what
+    it has read makes the choice likelier.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Transcriber:
         language: str | None = None,
         names: Callable[[], tuple[str, ...]] = lambda: (),
         correct: Callable[[str], str] = lambda text: text,
-        likeliest: Callable[[Sequence[str], str], str] = lambda texts, _language: texts[0],
+        likeliest: Callable[[Sequence[str], str], tuple[str, float]] = lambda texts, _language: (texts[0], 1.0),
     ) -> None:
         self._stt = stt
         self._language = language
@@ -52,8 +53,10 @@ class Transcriber:
                 if not transcript.alternatives or cancel.is_set():
                     return transcript
                 hypotheses = (transcript.text, *transcript.alternatives)
-                chosen = await asyncio.to_thread(self._likeliest, hypotheses, transcript.language)
-                return dataclasses.replace(transcript, text=chosen)
+                chosen, ratio = await asyncio.to_thread(self._likeliest, hypotheses, transcript.language)
+                likely = ratio * transcript.confidence
+                confidence = likely / (likely + 1 - transcript.confidence)
+                return dataclasses.replace(transcript, text=chosen, confidence=confidence)
         return Transcript("", self._language or "", audio.duration_s, dropped="cancelled")
 
 

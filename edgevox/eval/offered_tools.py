@@ -73,10 +73,10 @@ class OfferedTools:
             execute=None,
         )
 
-    def likeliest(self, texts: Sequence[str], language: str) -> str:
+    def likeliest(self, texts: Sequence[str], language: str) -> tuple[str, float]:
         """Return the hypothesis of an utterance that the assistant would choose in this home."""
         if self.house is None or language not in LANGUAGES:
-            return texts[0]
+            return texts[0], 1.0
         return likeliest_request(texts, language, self._names, self.registry.names)
 
     @cached_property

@@ -220,7 +220,7 @@ class SatelliteHub:
         """
         now_s = time.monotonic()
         self._contests = [one for one in self._contests if now_s < one.over_s + REMEMBERED_S]
-        contest = next((one for one in self._contests if one.has_same_word(wake, now_s)), None)
+        contest = next((one for one in reversed(self._contests) if one.has_same_word(wake, now_s)), None)
         if contest is not None and contest.over.is_set() and contest.winner is link:
             contest = None  # called again
         others = {other for other in self.links if other is not link and not self.is_muted(other.name)}

@@ -28,7 +28,13 @@ class Listener:
 
     async def stream(self, request: TranscribeRequest, _cancel: CancelFlag) -> AsyncGenerator[Transcript, None]:
         self.requests.append(request)
-        yield Transcript(self._writes, self._language, request.audio.duration_s, alternatives=self._alternatives)
+        yield Transcript(
+            self._writes,
+            self._language,
+            request.audio.duration_s,
+            confidence=0.2 if self._alternatives else 1.0,
+            alternatives=self._alternatives,
+        )
 
 
 async def test_the_names_of_a_house_that_changed_prime_the_next_utterance() -> None:
@@ -58,12 +64,19 @@ async def test_another_language_is_not_put_right_by_english_ears() -> None:
     assert (await transcriber.transcribe(SOUND, CancelFlag())).text == "die Desk Ramp"
 
 
-@pytest.mark.parametrize(("language", "chosen"), [("de", "Mach den Fernseher aus."), ("en", "Nachgeht Fernseher aus.")])
-async def test_an_unsure_transcript_is_read_as_a_request_to_this_home(language: str, chosen: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "chosen", "confidence"),
+    [("de", "Mach den Fernseher aus.", 0.75), ("en", "Nachgeht Fernseher aus.", 0.2)],
+)
+async def test_an_unsure_transcript_is_read_as_a_request_to_this_home(
+    language: str, chosen: str, confidence: float
+) -> None:
     """In English the recogniser itself has rescored the hypotheses."""
     listener = Listener("Nachgeht Fernseher aus.", language, ("Nacht geht aus.", "Mach den Fernseher aus."))
     names = names_of(House((Entity("media_player.1", "Fernseher", "media_player", "on"),)))
     transcriber = Transcriber(
         listener, likeliest=lambda texts, language: likeliest_request(texts, language, names, known_tools())
     )
-    assert (await transcriber.transcribe(SOUND, CancelFlag())).text == chosen
+    heard = await transcriber.transcribe(SOUND, CancelFlag())
+    assert heard.text == chosen
+    assert heard.confidence == pytest.approx(confidence)

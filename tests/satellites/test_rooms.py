@@ -63,6 +63,16 @@ async def test_two_people_who_call_in_two_rooms_are_both_answered() -> None:
         ]
 
 
+async def test_a_word_is_compared_with_the_last_one_where_no_times_were_told() -> None:
+    hub, near, far = SatelliteHub(window_s=60.0), link("near"), link("far")
+    now_s = time.monotonic()
+    with hub.connected(near), hub.connected(far):
+        assert await wakes(hub, (near, Wake(0.9, 20.0), 0.0), (far, Wake(0.9, 10.0), 0.0)) == [True, False]
+        async with asyncio.timeout(5.0):
+            again = await wakes(hub, (near, Wake(0.9, 20.0, now_s), 0.0), (far, Wake(0.9, 30.0, now_s), 0.01))
+    assert again == [False, True]
+
+
 async def test_a_single_satellite_answers_without_waiting() -> None:
     hub, only, muted = SatelliteHub(window_s=60.0), link("only"), link("muted")
     with hub.connected(only):
@@ -93,6 +103,7 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
             second.command()
             await until(lambda: len(server.records) == number)  # noqa: B023  (waited for in the same round)
             await until(lambda: {first.doing, second.doing} == {"asleep"})
+            await asyncio.sleep(0.5)  # what comes sooner was said over the reply
             assert len(server.records) == number
         # By then the satellites know the server's clock; a busy machine's first answer may come too late to count.
         now_s = time.monotonic()

@@ -408,17 +408,21 @@ def test_every_language_says_the_same_things() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "chosen"),
+    ("hypotheses", "chosen", "is_likelier"),
     [
-        (("Stelle landet an.", "Stehlampe am.", "Stehlampe an."), "Stehlampe an."),
+        (("Stelle landet an.", "Stehlampe am.", "Stehlampe an."), "Stehlampe an.", True),
         (
             ("Setz Milch auf die Einkaufsliste.", "Setz mich auf die Einkaufsliste."),
             "Setz Milch auf die Einkaufsliste.",
+            False,
         ),
-        (("Spiel die Stehlampe an.", "Stell die Stehlampe an."), "Stell die Stehlampe an."),
-        (("Ich war in der Stadt.", "Ich war in der statt."), "Ich war in der Stadt."),
+        (("Spiel die Stehlampe an.", "Stell die Stehlampe an."), "Stell die Stehlampe an.", True),
+        (("Ich war in der Stadt.", "Ich war in der statt."), "Ich war in der Stadt.", False),
     ],
     ids=["a request", "words of one's own", "no song where it can be a lamp", "talk"],
 )
-def test_of_what_may_have_been_said_a_request_to_this_home_is_chosen(hypotheses: tuple[str, ...], chosen: str) -> None:
-    assert likeliest_request(hypotheses, "de", names_of(GERMAN_HOME), known_tools()) == chosen
+def test_of_what_may_have_been_said_a_request_to_this_home_is_chosen(
+    hypotheses: tuple[str, ...], chosen: str, *, is_likelier: bool
+) -> None:
+    text, ratio = likeliest_request(hypotheses, "de", names_of(GERMAN_HOME), known_tools())
+    assert (text, ratio > 1) == (chosen, is_likelier)
