@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from edgevox.config.secrets import Secret, read_secret
 from edgevox.config.sections import PeopleSettings
 from edgevox.core.errors import ConfigError, StateError
-from edgevox.core.files import Folders
+from edgevox.core.files import Folders, damaged_files
 from edgevox.core.state_file import StateFile, WordStore
 from edgevox.core.types import GUEST
 
@@ -82,6 +82,7 @@ class People:
     """The enrolled people, in a state file or, without a path, in memory."""
 
     def __init__(self, path: Path | None = None, passphrase: Secret | None = None) -> None:
+        self._path = path
         self._file = StateFile(path, _PeopleFile)
         self._passphrase = passphrase
         self._opened: tuple[str, list[Person]] = ("", [])
@@ -99,8 +100,15 @@ class People:
         return cls(folders.state / PEOPLE_FILE, passphrase)
 
     def all(self) -> tuple[Person, ...]:
-        """The people by name. Raises StateError, also if the passphrase does not fit."""
-        return tuple(sorted(self._read(self._file.read()), key=lambda person: person.name.casefold()))
+        """The people by name. Raises StateError, also if the passphrase does not fit or their file was damaged."""
+        people = self._read(self._file.read())
+        if not people and self._path is not None and not self._path.exists() and (kept := damaged_files(self._path)):
+            # As if nobody were enrolled, everybody could do everything.
+            raise StateError(
+                f"{self._path} was damaged and is kept as {kept[-1].name}",
+                hint="restore a backup, enrol again with edgevox people add NAME, or delete that file",
+            )
+        return tuple(sorted(people, key=lambda person: person.name.casefold()))
 
     def find(self, name: str) -> Person | None:
         return next((person for person in self.all() if person.name.casefold() == name.casefold()), None)

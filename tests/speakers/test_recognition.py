@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from edgevox import tool
 from edgevox.agents import LLMAgent
 from edgevox.agents.speaker_recognition import SpeakerRecognizer
@@ -77,9 +79,12 @@ async def test_nobody_enrolled_costs_nothing_and_changes_nothing() -> None:
     assert (transcript.speaker, voices.requests, speakers.caller_for("", LOCAL)) == ("", 0, None)
 
 
-def test_while_the_people_cannot_be_read_everybody_is_a_guest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_other_passphrase", [True, False], ids=["another passphrase", "a damaged file"])
+def test_while_the_people_cannot_be_read_everybody_is_a_guest(tmp_path: Path, *, has_other_passphrase: bool) -> None:
     path = tmp_path / PEOPLE_FILE
     People(path, Secret("open sesame")).add("Anna", [voice(ANNA)])
+    if not has_other_passphrase:
+        path.write_bytes(path.read_bytes()[:40])
     settings = PeopleSettings.model_validate({"confirm_by": "allowed", "guest_scopes": ["read"]})
     speakers = SpeakerRecognizer(FakeVoices(), People(path, Secret("forgotten")), settings)
     assert speakers.match(voice(ANNA)) == GUEST
