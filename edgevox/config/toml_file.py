@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from filelock import FileLock, Timeout
-
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import parse_toml, private_folder, write_atomic
+from edgevox.core.files import held_by_one_writer, parse_toml, write_atomic
 
 _TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
@@ -63,7 +61,6 @@ def read_toml(path: Path) -> TomlFile | None:
 Value: TypeAlias = str | int | float | bool | list[str]
 
 _HEADER = re.compile(r"\s*\[")
-_LOCK_TIMEOUT_S = 5.0
 
 
 def update_config_file(path: Path, section: str, values: Mapping[str, Value | None]) -> None:
@@ -71,17 +68,9 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value | No
 
     Creates the file. Raises ConfigError.
     """
-    try:
-        private_folder(path.parent)
-        # The page, a spoken "louder" and a command may change it at the same time.
-        with FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
-            _update(path, section, values)
-    except Timeout as error:
-        raise ConfigError(f"{path} is locked by another program", hint="try again, or end that program") from error
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
-        ) from error
+    # The page, a spoken "louder" and a command may change it at the same time.
+    with held_by_one_writer(path):
+        _update(path, section, values)
 
 
 def _update(path: Path, section: str, values: Mapping[str, Value | None]) -> None:

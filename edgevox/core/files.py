@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from filelock import FileLock, Timeout
 from pydantic_core import from_json
 
 from edgevox.core.errors import CRASH_FILE, ConfigError
 from edgevox.core.platform import session_folder
 
+_LOCK_TIMEOUT_S = 5.0
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """The error numbers of a write for which there is no room."""
 
@@ -212,6 +214,24 @@ def write_atomic(path: Path, *parts: str | bytes, mode: int = stat.S_IRUSR | sta
         sync_folder(target.parent)
     finally:
         beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def held_by_one_writer(path: Path) -> Iterator[None]:
+    """Keep other programs from changing the file during the block: each reads it, and writes it anew.
+
+    Raises ConfigError.
+    """
+    try:
+        private_folder(path.parent)
+        with FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
+            yield
+    except Timeout as error:
+        raise ConfigError(f"{path} is locked by another program", hint="try again, or end that program") from error
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="make it and its folder writable"
+        ) from error
 
 
 _DAMAGED = ".damaged-"

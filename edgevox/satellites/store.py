@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.config.sections import checked_tcp
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, parse_toml
+from edgevox.core.files import Folders, held_by_one_writer, parse_toml
 from edgevox.core.turn import Caller
 from edgevox.server.websocket.protocol import MediaPlayerId
 
@@ -95,17 +95,21 @@ class DeviceFile:
             raise ConfigError(
                 f"{name!r} cannot be the name of a satellite", hint="letters, digits, - and _, 64 at most"
             )
-        entries = self.read()
-        if name in entries:
-            raise ConfigError(f"there is a satellite {name} already", hint=f"edgevox satellites remove {name}")
-        self._write({**entries, name: entry})
+        with held_by_one_writer(self.path):
+            entries = self.read()
+            if name in entries:
+                raise ConfigError(f"there is a satellite {name} already", hint=f"edgevox satellites remove {name}")
+            self._write({**entries, name: entry})
 
     def remove(self, name: str) -> None:
         """Raises ConfigError if there is none with this name."""
-        entries = self.read()
-        if name not in entries:
-            raise ConfigError(f"there is no satellite {name} in {self.path}", hint="edgevox satellites list shows them")
-        self._write({known: entry for known, entry in entries.items() if known != name})
+        with held_by_one_writer(self.path):
+            entries = self.read()
+            if name not in entries:
+                raise ConfigError(
+                    f"there is no satellite {name} in {self.path}", hint="edgevox satellites list shows them"
+                )
+            self._write({known: entry for known, entry in entries.items() if known != name})
 
     def _write(self, entries: dict[str, DeviceEntry]) -> None:
         tables = ["# Satellites of other makers, to which the server connects (edgevox satellites).\n"]

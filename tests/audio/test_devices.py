@@ -7,6 +7,7 @@ import pytest
 from edgevox.audio.io.devices import Device, choose_device, find_device, list_devices
 from edgevox.core.errors import DeviceUnavailable
 from edgevox.testing import NullSinks
+from tests.audio.fake_portaudio import FakePortAudio
 
 
 def device(index: int, name: str, inputs: int = 0, outputs: int = 0, *, default: bool = False) -> Device:
@@ -69,6 +70,18 @@ def test_a_machine_without_a_microphone_says_so() -> None:
 
 def test_without_a_default_the_first_one_is_taken() -> None:
     assert choose_device((HDMI, USB_CAMERA, USB_HEADSET), None, "input") == USB_CAMERA
+
+
+def test_a_sound_system_that_fails_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    portaudio = FakePortAudio((1,))
+
+    def fails() -> None:
+        raise portaudio.PortAudioError("Internal PortAudio error")
+
+    monkeypatch.setattr(portaudio, "query_devices", fails)
+    monkeypatch.setattr("edgevox.audio.io.devices.portaudio", lambda: portaudio)
+    with pytest.raises(DeviceUnavailable, match="cannot be listed: Internal PortAudio error"):
+        list_devices()
 
 
 @pytest.mark.audio_device

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import threading
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +18,9 @@ from edgevox.config.editing import write_initial_config
 from edgevox.config.toml_file import TomlFile, read_toml, update_config_file, with_values
 from edgevox.core.errors import ConfigError
 from edgevox.core.files import Folders
+from edgevox.satellites.store import DeviceEntry, DeviceFile
+from edgevox.server.http.tokens import add_token
+from edgevox.tools.mcp.config import StdioServer, add_server
 
 
 @pytest.mark.parametrize(
@@ -94,6 +99,30 @@ def test_two_programs_that_change_the_file_at_once_both_do(tmp_path: Path, monke
         louder.result()
         faster.result()
     assert tomllib.loads(path.read_text()) == {"tts": {"volume_db": 5.0, "speed": 1.5}}
+
+
+def add_satellite(folders: Folders, name: str) -> None:
+    DeviceFile(folders).add(name, DeviceEntry(uri="tcp://10.0.0.7:10700"))
+
+
+def add_program(folders: Folders, name: str) -> None:
+    add_token(folders.config / "tokens.toml", name, ("read",))
+
+
+def add_mcp_server(folders: Folders, name: str) -> None:
+    add_server(folders.config / "mcp.json", StdioServer(name, "true"))
+
+
+@pytest.mark.parametrize("add", [add_satellite, add_program, add_mcp_server])
+def test_what_programs_add_to_a_file_at_the_same_time_is_all_kept(
+    add: Callable[[Folders, str], None], folders: Folders
+) -> None:
+    names = [f"name-{number}" for number in range(12)]
+    with ThreadPoolExecutor(len(names)) as threads:
+        for one in [threads.submit(add, folders, name) for name in names]:
+            one.result()
+    written = "".join(path.read_text() for path in folders.config.iterdir())
+    assert [name for name in names if not re.search(rf"\b{name}\b", written)] == []
 
 
 def test_a_symlink_is_kept_and_its_file_becomes_private(tmp_path: Path) -> None:

@@ -85,10 +85,15 @@ class Device:
 
 
 def list_devices() -> tuple[Device, ...]:
-    """All sound devices. Raises DeviceUnavailable if PortAudio is not installed."""
+    """All sound devices. Raises DeviceUnavailable if PortAudio is not installed or fails."""
     sounddevice = portaudio()
-    apis = sounddevice.query_hostapis()
-    default_input, default_output = sounddevice.default.device
+    try:
+        apis, devices = sounddevice.query_hostapis(), sounddevice.query_devices()
+        default_input, default_output = sounddevice.default.device
+    except sounddevice.PortAudioError as error:
+        raise DeviceUnavailable(
+            f"the sound devices cannot be listed: {error}", hint="check that the sound server runs"
+        ) from error
     return tuple(
         Device(
             index=index,
@@ -100,7 +105,7 @@ def list_devices() -> tuple[Device, ...]:
             is_default_input=index == default_input,
             is_default_output=index == default_output,
         )
-        for index, facts in enumerate(sounddevice.query_devices())
+        for index, facts in enumerate(devices)
     )
 
 

@@ -98,7 +98,12 @@ async def _openapi(server: ServerContext, _request: Request, _caller: Caller) ->
 
 
 async def _metrics(server: ServerContext, _request: Request, _caller: Caller) -> Response:
-    queues = {"model": server.queues.model, "hearing": server.queues.transcriber, "speaking": server.queues.speaking}
+    queues = {
+        "model": server.queues.model,
+        "hearing": server.queues.transcriber,
+        "speaking": server.queues.speaking,
+        "embedding": server.queues.embedding,
+    }
     queue_of = {f'{{queue="{name}"}}': queue for name, queue in queues.items()}
     answers = sorted(server.answers.items())
     counts = {f'{{path="{path}",status="{status}"}}': count for (path, status), count in answers}

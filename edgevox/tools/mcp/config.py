@@ -21,7 +21,7 @@ from yarl import URL
 
 from edgevox.config import McpSettings
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, parse_json, write_atomic
+from edgevox.core.files import Folders, held_by_one_writer, parse_json, write_atomic
 
 CONFIG_FILE = "mcp.json"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -215,24 +215,27 @@ def _shown_value(name: str, value: str) -> str:
 def add_server(path: Path, spec: ServerSpec) -> None:
     """Add a server to the file. Raises ConfigError if its name is taken."""
     check_id(spec.id)
-    content, servers = _content(path)
-    if spec.id in servers:
-        raise ConfigError(
-            f"{path} has a server {spec.id} already", hint=f"edgevox mcp remove {spec.id}, or another name"
-        )
     if isinstance(spec, HttpServer):
         _check_url(spec.url)
-    servers[spec.id] = {key: value for key, value in asdict(spec).items() if value and key != "id"}
-    _write(path, content)
+    with held_by_one_writer(path):
+        content, servers = _content(path)
+        if spec.id in servers:
+            raise ConfigError(
+                f"{path} has a server {spec.id} already", hint=f"edgevox mcp remove {spec.id}, or another name"
+            )
+        servers[spec.id] = {key: value for key, value in asdict(spec).items() if value and key != "id"}
+        # Readable by its owner only, because it may contain tokens.
+        write_atomic(path, _as_text(content))
 
 
 def remove_server(path: Path, server_id: str) -> None:
     """Remove a server from the file. Raises ConfigError if it is not there."""
-    content, servers = _content(path)
-    if server_id not in servers:
-        raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows the servers")
-    del servers[server_id]
-    _write(path, content)
+    with held_by_one_writer(path):
+        content, servers = _content(path)
+        if server_id not in servers:
+            raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows the servers")
+        del servers[server_id]
+        write_atomic(path, _as_text(content))
 
 
 def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -242,9 +245,5 @@ def _content(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     return content, content.setdefault("mcpServers", {})
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    try:
-        # Readable by its owner only, because it may contain tokens.
-        write_atomic(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="make its folder writable") from error
+def _as_text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -25,7 +25,12 @@ export class Microphone {
   // Throws an Error with a message for the user.
   async start(context) {
     const stream = await openMicrophone();
-    await context.audioWorklet.addModule("/page/capture-worklet.js");
+    try {
+      await context.audioWorklet.addModule("/page/capture-worklet.js");
+    } catch (error) {
+      for (const track of stream.getTracks()) track.stop();
+      throw new Error(t("microphoneFailed", { why: error.message }));
+    }
     this.source = context.createMediaStreamSource(stream);
     this.node = new AudioWorkletNode(context, "capture", { numberOfOutputs: 0 });
     this.node.port.onmessage = ({ data }) => {
