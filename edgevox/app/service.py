@@ -7,8 +7,8 @@ import datetime as dt
 import logging
 import os
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -17,14 +17,19 @@ from edgevox.app.engines import EngineHealth
 from edgevox.app.runtime import AssistantRuntime
 from edgevox.audio.io.duplex import Duplex
 from edgevox.config import Settings
+from edgevox.config.loader import user_presets
 from edgevox.core import events
 from edgevox.core.errors import ControlError, EdgevoxError
 from edgevox.core.events import Event, Publish, SoundDevice, TurnEnded
+from edgevox.core.files import Folders
 from edgevox.core.metrics import TurnMetrics
 from edgevox.core.platform import freeze_gc, release_free_memory
 from edgevox.core.turn import background_task
 from edgevox.core.types import JsonObject
 from edgevox.dialogue import AudioSource, Loudspeaker, VoiceLoop
+from edgevox.home.backends.factory import password_file, token_file
+from edgevox.tools.mcp.config import config_file
+from edgevox.tools.plugins.sources import plugins_folder
 
 Doing: TypeAlias = Literal[
     "starting", "listening", "hearing", "understanding", "thinking", "speaking", "asking", "ringing"
@@ -129,6 +134,8 @@ class ServiceSession:
 class SessionFactory(Protocol):
     """Builds the parts of a session; every method may raise EdgevoxError."""
 
+    folders: Folders
+
     def settings(self) -> Settings: ...
 
     def runtime(self, settings: Settings) -> AssistantRuntime:
@@ -157,6 +164,7 @@ class AssistantService:
         self._on_ready = on_ready
         self._wanted: AssistantRuntime | None = None
         """The runtime of the next session."""
+        self._files = _files_beside(settings, factory.folders)
         self._reload = asyncio.Event()
         self._began: asyncio.Future[None] | None = None
 
@@ -184,17 +192,19 @@ class AssistantService:
             _mute(self.session, is_muted=is_muted)
 
     async def reload(self) -> tuple[str, ...]:
-        """Reload the settings and return the names of those that changed. Raises EdgevoxError.
+        """Reload the settings and return the names of those, and of other files, that changed. Raises EdgevoxError.
 
         If the new settings are invalid, the old ones stay in use.
         """
         if self._began is not None and not self._began.done():
             raise ControlError("a reload is already in progress", hint="wait until it is done")
         settings = self._factory.settings()
-        changed = changed_names(self.settings, settings)
+        files = _files_beside(settings, self._factory.folders)
+        changed = (*changed_names(self.settings, settings), *_differing(self._files, files))
         if changed:
             log.info("new settings: %s", ", ".join(changed))
             self._wanted = self._factory.runtime(settings)
+            self._files = files
             self._began = asyncio.get_running_loop().create_future()
             self._reload.set()
             await asyncio.shield(self._began)
@@ -237,8 +247,27 @@ class AssistantService:
 
 
 def changed_names(before: Settings, after: Settings) -> tuple[str, ...]:
-    old, new = _by_dotted_name(before), _by_dotted_name(after)
+    return _differing(_by_dotted_name(before), _by_dotted_name(after))
+
+
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
+
+
+def _files_beside(settings: Settings, folders: Folders) -> dict[str, object]:
+    """The other files that a session is made from, by their names, with what a change of them changes."""
+    own = (
+        *user_presets(folders).glob("*.toml"),
+        *plugins_folder(folders).rglob("*.py"),
+        folders.config / "models.toml",
+    )
+    secrets = (token_file(folders), password_file(folders))
+    stamps: dict[str, object] = {}
+    for path in (config_file(settings.mcp, folders), *own, *secrets):
+        with suppress(OSError):
+            found = path.stat()
+            stamps[path.name] = (found.st_mtime_ns, found.st_size)
+    return stamps
 
 
 def _by_dotted_name(settings: Settings) -> dict[str, object]:

@@ -187,6 +187,18 @@ async def test_reload_without_a_change_changes_nothing(factory: ScriptedSessionF
         assert service.session is session
 
 
+@pytest.mark.parametrize("name", ["mcp.json", "plugins/eggs.py"])
+async def test_reload_takes_up_other_files_that_changed(name: str, factory: ScriptedSessionFactory) -> None:
+    async with running_service(factory) as service:
+        session = service.session
+        path = factory.folders.config / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}" if path.suffix == ".json" else "")
+        assert (await done(factory, SimpleRequest(do="reload")))["changed"] == [path.name]
+        assert service.session is not session
+        assert (await done(factory, SimpleRequest(do="reload")))["changed"] == []
+
+
 async def test_reload_lives_by_the_new_settings_and_stays_muted(factory: ScriptedSessionFactory) -> None:
     async with running_service(factory) as service:
         await done(factory, SimpleRequest(do="mute"))

@@ -115,7 +115,7 @@ def stop(_args: argparse.Namespace, context: Context) -> None:
 def reload(_args: argparse.Namespace, context: Context) -> None:
     with context.err.status("reloading the settings …"):
         changed = run_until_done(send_request(context, SimpleRequest(do="reload")))["changed"]
-    context.note(f"reloaded: {', '.join(changed)}" if changed else "no settings changed")
+    context.note(f"reloaded: {', '.join(changed)}" if changed else "nothing changed")
 
 
 HandleNote: TypeAlias = Callable[[JsonObject], None]
