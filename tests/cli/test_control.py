@@ -92,7 +92,7 @@ async def test_status_is_for_people_and_for_programs(factory: ScriptedSessionFac
 async def test_stop_and_reload_say_what_they_did(factory: ScriptedSessionFactory, env: Mapping[str, str]) -> None:
     async with running_service(factory, within_s=BOUND_S):
         assert "nothing to stop" in (await command("stop", env=env)).stderr
-        assert "no settings changed" in (await command("reload", env=env)).stderr
+        assert "nothing changed" in (await command("reload", env=env)).stderr
         factory.folders.config.mkdir()
         factory.folders.config_file.write_text("[tts]\nspeed = 1.5\n")
         assert "tts.speed" in (await command("reload", env=env)).stderr
