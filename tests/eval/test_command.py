@@ -145,6 +145,14 @@ def test_what_cannot_be_examined_is_named(tmp_path: Path, words: tuple[str, ...]
     assert "→" in done.stderr
 
 
+def test_the_figures_do_not_replace_a_suite(tmp_path: Path) -> None:
+    path = write(tmp_path, *ROWS)
+    before = path.read_bytes()
+    done = edgevox("eval", "--json", path, env=environment(tmp_path))
+    assert (done.returncode, path.read_bytes()) == (2, before)
+    assert "would replace the suite" in done.stderr
+
+
 def test_a_broken_suite_is_named_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, row(), row())
     done = edgevox("eval", path, "--remote", "http://127.0.0.1:1", "--model", "x", env=environment(tmp_path))

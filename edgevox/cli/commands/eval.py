@@ -104,6 +104,10 @@ def _positive(text: str) -> int:
     argument("--rows", type=Path, metavar="FILE", help="write every result as a line of JSON"),
 )
 def evaluate(args: argparse.Namespace, context: Context) -> None:
+    if args.json is not None and args.json.suffix == ".jsonl" and args.json.exists():
+        raise ConfigError(
+            f"the figures would replace the suite {args.json}", hint=f"edgevox eval {args.json} --json figures.json"
+        )
     cases = _cases(args)
     plans = _plans(args, context)
     examined: list[ModelResults] = []
