@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
-from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+from zeroconf import IPVersion
 
+from edgevox.core.mdns import find_services
 from edgevox.server.wyoming_announcement import PROGRAM, WYOMING_SERVICE
 
 _KINDS: dict[str, Literal["wyoming", "esphome"]] = {WYOMING_SERVICE: "wyoming", "_esphomelib._tcp.local.": "esphome"}
-_ASK_MS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +31,11 @@ class FoundDevice:
         return f"--esphome {self.host}:{self.port}"
 
 
-async def find_devices(within_s: float, interfaces: list[str] | None = None) -> list[FoundDevice]:
+async def find_devices(within_s: float, interfaces: Sequence[str] | None = None) -> list[FoundDevice]:
     """Ask the network for that long. Raises OSError without one."""
-    seen: dict[str, str] = {}
-
-    def note(zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
-        del zeroconf
-        if state_change is not ServiceStateChange.Removed:
-            seen[name] = service_type
-
-    async with AsyncZeroconf(interfaces=interfaces or InterfaceChoice.All, ip_version=IPVersion.V4Only) as network:
-        browser = AsyncServiceBrowser(network.zeroconf, list(_KINDS), handlers=[note])
-        try:
-            await asyncio.sleep(within_s)
-        finally:
-            await browser.async_cancel()
-        asked = (_ask(network, name, service_type) for name, service_type in sorted(seen.items()))
-        return [device for device in await asyncio.gather(*asked) if device is not None]
-
-
-async def _ask(network: AsyncZeroconf, name: str, service_type: str) -> FoundDevice | None:
-    info = AsyncServiceInfo(service_type, name)
-    addresses = info.parsed_addresses(IPVersion.V4Only) if await info.async_request(network.zeroconf, _ASK_MS) else []
-    if not addresses or info.port is None or PROGRAM.items() <= info.decoded_properties.items():
-        return None
-    return FoundDevice(name.removesuffix(f".{service_type}"), _KINDS[service_type], addresses[0], info.port)
+    found: list[FoundDevice] = []
+    for one in await find_services(tuple(_KINDS), within_s, interfaces):
+        addresses = one.parsed_addresses(IPVersion.V4Only)
+        if addresses and one.port is not None and not PROGRAM.items() <= one.decoded_properties.items():
+            found.append(FoundDevice(one.name.removesuffix(f".{one.type}"), _KINDS[one.type], addresses[0], one.port))
+    return found
