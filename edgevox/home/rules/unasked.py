@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
-from edgevox.home.grammar import ACTIONS, pattern
+from edgevox.home.grammar import ACTIONS, POLITE, pattern
 from edgevox.home.intents.catalogue import known_tools
 
 LEFT = "All right, I'll leave it as it is."
@@ -123,7 +123,50 @@ _BLAMES = pattern(
     rf"\b(?:you|he|she|they|we|i|some(?:one|body)) should(?:n'?t| not) have {_PARTICIPLE}\b"
     rf"|^(?:(?:oh|hey|and|well)[, ]+)*some(?:one|body) (?:has |just )*{_PARTICIPLE}\b"
 )
+_LEADS = r"^(?:(?:and|so|but|well|oh|hey|yeah|yes|no|okay|ok|then|come on|please)[, ]+)*"
+_DICTATES = r"play|add|announce|broadcast|say|tell|remind|write|note|read|show|search"
+# "She said turn it off", "a new study says we should …", "they want us to …"
+_REPORTS = pattern(
+    rf"{_LEADS}(?!{POLITE}(?:i|you|what|who|which|when|where|why|how|let|{ACTIONS}|{_DICTATES})\b)(?:(?:an?|the|my|our|his|"
+    r"her|their|that|some|most) )?(?:[\w']+ ){0,2}?[\w']+ (?:always |just |also |never |once |only )*"
+    r"(?:says?|said|told|asks?|asked|thinks|thought|suggests|suggested|claims?|claimed|explained|recommends?|"
+    r"recommended|advises?|advised|warned|replied|shouted|believes|(?:wants?|wanted) (?:us|me|him|her|them))\b"
+    rf"|^(?!{POLITE}(?:{_DICTATES})\b).* (?!i\b)[\w']+ (?:said|asked|replied|shouted|whispered|cried|yelled)$"
+)
+_PLANS = pattern(
+    rf"{_LEADS}(?:i|we|he|she|they|you|people)(?:'m|'re|'s| am| are| is| was| were|'ve been| have been) "
+    r"(?:just |only |also |still |always |actually |really )*"
+    r"(?:thinking|planning|considering|talking|dreaming|hoping|arguing|reading) (?:of|about|on|to|whether|if)\b"
+)
+# Commands to a person: "kids turn that down", "close your eyes", "turn left at the lights", "click start".
+_KIN = (
+    r"(?:mum|mummy|mom|mommy|mama|dad|daddy|papa|grandma|grandpa|granny|grandad|kids|children|boys|girls|guys|"
+    r"sweetheart|sweetie|darling|honey|babe)"
+)
+_NO_OBJECT = "".join(rf"(?<!\b{word} )" for word in "for the my our a with to of and about by".split())
+_TO_A_PERSON = (
+    pattern(
+        rf"{_LEADS}{_KIN}[, ]+(?:please[, ]+)?(?=(?:can|could|would|will|don'?t|do|did|go|come|get|put|bring|give|have|"
+        rf"are|is|stop|{ACTIONS})\b)"
+    ),
+    pattern(
+        rf"{_LEADS}(?:{ACTIONS}|play|go|come|get|take|hold)\b(?:.* )?{_NO_OBJECT}(?:kids|children|boys|girls|guys)$"
+    ),
+    pattern(
+        rf"\b(?:{ACTIONS}|take|pick|hold|wash|brush|eat|finish|get|bring|move|do|use|check|watch|mind) (?:(?:on|off|up|"
+        r"down|out|away|back|in) )?your\b(?! (?:volume|voice|sound|speech|speed|speaking|language|name|microphone|mic|"
+        r"settings?|memory|timers?|alarms?|reminders?|lists?|best|magic|thing|job)\b)"
+    ),
+    pattern(
+        r"\b(?:turn|go|keep|bear|veer) (?:left|right|straight)(?= (?:at|onto|into|on to|after|then|and|here|ahead|in|"
+        r"past)\b|$)|\bturn (?:around|the page|to (?:page|chapter)|(?:the|your) key)\b"
+    ),
+    pattern(
+        r"^(?:(?:yeah|yes|okay|ok|then|now|next|first|and|so|just)[, ]+)*(?:double[- ])?(?:click|tap|scroll|swipe)\b"
+    ),
+)
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
+_ASKED = pattern(r"\b(?:please|(?:can|could|would|will) you)\b")
 
 
 # "Lower the volume by" goes on; "what are you up to" does not.
@@ -157,6 +200,10 @@ def answer_to(text: str) -> str:
 def is_spoken_of(text: str) -> bool:
     """Whether a sentence speaks of an act without asking for it."""
     words = _plain(text)
+    if any(form.search(words) for form in _TO_A_PERSON):
+        return True
+    if any((said := form.search(words)) and not _ASKED.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
+        return True
     said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
     return said is not None and not _AND_THEN.search(words[said.end() :])
 

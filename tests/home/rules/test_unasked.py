@@ -82,6 +82,17 @@ def test_other_sentences_with_such_words_are_left_to_the_model(text: str) -> Non
         "what if we opened all the windows",
         "can you dim lamps at all",
         "could I close the garage with my phone",
+        "a new report says we should keep the heating at eighteen degrees",
+        "let's turn the lights on, he said",
+        "they want us to close the garage",
+        "we're thinking about painting the bedroom green",
+        "kids turn that down",
+        "sweetheart go and shut the door please",
+        "dad can you open the window",
+        "open your mouth",
+        "put your coat on",
+        "turn left at the traffic lights",
+        "click start and then turn off bluetooth",
     ],
 )
 def test_what_is_only_spoken_of_is_known(text: str) -> None:
@@ -96,6 +107,13 @@ def test_what_is_only_spoken_of_is_known(text: str) -> None:
         "could you close the blinds",
         "could the lights be turned off please",
         "suppose a train leaves at ten",
+        "my wife always says it is too late so please lock the door",
+        "close the blinds i said",
+        "play he said she said",
+        "turn left lamp on",
+        "turn your volume down",
+        "play music for the children",
+        "mum wants the lamp on",
     ],
 )
 def test_a_request_is_not_taken_for_talk(text: str) -> None:
