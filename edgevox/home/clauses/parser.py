@@ -45,12 +45,11 @@ _EXCEPT_WORDS = (
 )
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
 _STAYS = (
-    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?|is staying|are staying)"
+    r"(?:(?:can|may|shall|will|should|must|has to|have to|needs to|is to|are to) )?"
+    r"(?:stays?|remains?|is staying|are staying)"
     rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
 )
-_REST = (
-    r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
-)
+_REST = r"(?:(?:all )?the (?:rest|others|other ones?|other(?! \w+s\b))|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
 _ALL_OF = r"(?=.*\b(?:all|every\w*|lights|blinds|whole)\b)"
 _EXCEPTIONS = (
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ {_REST} (?P<state>on|off)$"),
@@ -61,6 +60,7 @@ _EXCEPTIONS = (
     pattern(
         rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:and|but))? (?:just |only )(?:leave|keep) (?P<kept>(?:the|my) [^,]+)$"
     ),
+    pattern(rf"^{_ALL_OF}(?P<command>.+?),? but (?:leave|keep|spare) (?P<kept>(?:the|my|our) (?!.* {_KEPT}$)[^,]+)$"),
     pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?[,.]) not {_NO_EXCEPTION}(?P<kept>(?:in )?[^,]+)$"),
     pattern(rf"^{_ALL_OF}(?P<command>.+?),? (?:minus|without|bar|sans) (?P<kept>[^,]+)$"),
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
@@ -70,6 +70,7 @@ _EXCEPTIONS = (
     pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
     pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but|only|just))+ (?P<kept>(?:the|my|our) [^,]+?) {_STAYS}$"),
     pattern(rf"^(?P<command>.*\b(?:all|every\w*)\b.*?),? (?:but|bar) {_NO_EXCEPTION}(?P<kept>.+)$"),
+    pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?) not {_NO_EXCEPTION}(?P<kept>(?:in )?(?:the|my|our) [^,]+)$"),
 )
 _OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.

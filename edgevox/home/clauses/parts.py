@@ -46,7 +46,10 @@ _THING = pattern(
     r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?|volume|music|songs?|tracks?|weather|forecast|time|date|"
     r"vacuum\w*|everything|temperature|heating|skip|next)\b"
 )
-_JOINT = r"(?:,|;|\.)?(?: (?:and|then|also|plus|oh|uh|um|yeah|while you're at it))+,? |[.;!] |, "
+_JOINT = (
+    r"(?:,|;|\.)?(?: (?:and|then|also|plus|but(?! (?:leave|keep|spare|only|just|not|don'?t)\b)|oh|uh|um|yeah|"
+    r"while you're at it))+,? |[.;!] |, "
+)
 _JOINTS = pattern(_JOINT)
 _STRONG = pattern(r"\b(?:oh|also|plus)\b|[.;!]")
 # What follows these verbs may contain any words, and what follows a timer may be its command.
@@ -234,9 +237,10 @@ def corrected(text: str, house: House) -> str:
 
 def _meant(before: str, after: str, house: House) -> str:
     """What is left of a sentence once its second half replaces a part of the first, or ""."""
-    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _state(before)):
-        return ""
     first, last = after.split()[0].casefold(), before.split()[-1].casefold()
+    names_colour = _is_colour(last) and _is_named(before, house)
+    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _state(before) or names_colour):
+        return ""
     head = before.rsplit(" ", 1)[0]
     if _REMIND.match(before) and first == "to" and " to " in before:
         return f"{before.split(' to ', 1)[0]} {after}"

@@ -42,6 +42,31 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         pattern(
+            rf"^{POLITE}(?:don'?t|do not) (?:leave|let|keep) (?P<what>(?:the|my|our|any|all) [\w' -]+?) (?:be )?on$"
+        ),
+        r"turn off \g<what>",
+    ),
+    (
+        pattern(rf"^{POLITE}(?:don'?t|do not) (?:leave|keep) (?P<what>(?:the|my|our) [\w' -]+?) (?:open|up)$"),
+        r"close \g<what>",
+    ),
+    (
+        pattern(rf"^{POLITE}(?:don'?t|do not) (?:leave|keep) (?P<what>(?:the|my|our) [\w' -]+?) unlocked$"),
+        r"lock \g<what>",
+    ),
+    # "I can't sleep with that light on"
+    (
+        pattern(
+            r"^(?:i |we |he |she |nobody )?(?:can'?t|cannot|can not|can (?:barely|hardly)|could(?:n'?t| not)) "
+            r"(?:even )?(?:sleep|work|concentrate|think|rest|read|relax|talk|study|focus|nap)(?: properly)? with "
+            r"(?P<what>(?:the|that|this|these|those|all (?:the|these|those)) [\w' -]+?) "
+            r"(?:on|running|blaring|going|playing)"
+            r"(?P<place> (?:in|on|at) (?:the|my|our) [\w' ]+)?$"
+        ),
+        r"turn off the \g<what>\g<place>",
+    ),
+    (
+        pattern(
             rf"^{POLITE}(?:don'?t|do not|no need to|you (?:needn'?t|don'?t (?:have|need) to)|stop) "
             rf"remind(?:ing)? (?:me|us) "
             r"(?:about|of|to) (?P<what>.+?)(?: after all| any ?more| any longer| now)*$"
@@ -130,6 +155,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         r"\g<be> \g<what> \g<state>",
     ),
 )
+_DOUBLE_ARTICLE = pattern(r"\bthe (?:all )?(?:the|that|this|these|those) ")
+_REFERS_TO = pattern(r"\b(?:it|that|them|this|those|these)\b")
 _STATE_OF = pattern(
     rf"^{POLITE}(?:(?:take|have) a (?:quick )?look at|look at|check (?:up )?on|inspect|what's up with|what is up "
     rf"with|"
@@ -189,10 +216,48 @@ _ONLY_ON = pattern(
 )
 
 
+# "It's boiling, turn it down" is about the heating.
+_VERY = (
+    r"(?: (?:getting|become|a bit|a little|so|too|really|very|way|much|absolutely|pretty|quite|rather|bloody|damn))*"
+)
+_FEELINGS = {
+    "climate": r"hot|warm|boiling|roasting|baking|sweltering|cold|chilly|freezing|nippy|cool",
+    "media_player": r"loud|noisy|quiet|deafening",
+    "light": r"dark|dim|bright|gloomy",
+}
+_FEELS = (
+    rf"^(?:(?:oh|god|man|wow|right|okay|ok|well|hey|brr+|phew|ugh)[, ]+)*(?:it's|it is|this (?:room|place) is){_VERY} "
+    rf"(?:{'|'.join(_FEELINGS.values())})(?: in here| here| inside| today| tonight| right now| now)?[,.;]?"
+    r"(?: (?:so|and|please|just|then|(?:can|could|would|will) you))* "
+)
+_FEELS_COMMAND = pattern(rf"{_FEELS}(?=(?:{ACTIONS}|up the|down the|bring|crank|give|get|play)\b)")
+_TURN_IT = pattern(
+    r"^(?P<verb>turn|bring|put|crank|take|dial) it (?P<rest>(?:right |all the way |back )?(?:up|down)\b.*)$"
+)
+
+
+def _felt(text: str, house: House) -> str:
+    """The command after a remark such as "it's freezing", which says what "it" is."""
+    if not (said := _FEELS_COMMAND.match(text)):
+        return text
+    command = text[said.end() :]
+    if not (turned := _TURN_IT.match(command)):
+        return command if not _REFERS_TO.search(command) else text
+    domain = next(
+        domain for domain, words in _FEELINGS.items() if re.search(rf"\b(?:{words})\b", said[0], re.IGNORECASE)
+    )
+    meant = [entity for entity in house.entities if entity.domain == domain]
+    if not meant or (domain == "climate" and len(meant) > 1):
+        return text
+    what = {"climate": meant[0].name, "media_player": "volume", "light": "lights"}[domain]
+    return f"{turned['verb']} the {what} {turned['rest']}"
+
+
 def in_common_words(text: str) -> str:
     """A request with the words that the default model knows."""
     for words, replacement in _WORDS:
-        text = words.sub(replacement, text)
+        if words.search(text):
+            text = _DOUBLE_ARTICLE.sub("the ", words.sub(replacement, text))
     return text
 
 
@@ -203,6 +268,7 @@ def rearranged(text: str, house: House) -> str:
         return f"what is the state of {asked['what']}"
     if (said := _PLACE_LEADS.match(text)) and said["rest"] and find_place(house, said["name"]):
         text = f"{said['command']} {said['place']}{said['rest']}"
+    text = _felt(text, house)
     if said := _ENOUGH.match(text):
         text = f"{said['command']} for {said['length']}{said['rest'] or ''}"
     return _without_idle_condition(text) or text

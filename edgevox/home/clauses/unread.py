@@ -240,7 +240,8 @@ _PROGRAM_DOMAINS = frozenset({"scene", "script", "automation", "button", "input_
 # "The fan on my laptop is loud" is about no fan of this home.
 _ELSEWHERE = pattern(
     r"^(?:(?:and|so|but|well|oh|the|my|his|her|their|our|that|this) )*[\w' ]+? (?:on|in|of|at|inside|under) "
-    r"(?:my|his|her|their|your|our) (?P<thing>(?:[\w'-]+ ){1,3}?)(?:is|are|was|were|has|have|had|looks?|seems?|sounds?)\b"
+    r"(?:my|his|her|their|your|our) (?P<thing>(?:[\w'-]+ ){1,3}?)"
+    r"(?:is|are|was|were|has|have|had|looks?|seems?|sounds?)\b"
 )
 _BESIDE_NAMES = word_set("the my our a an this that please in of at and um uh er oh so hey ok okay")
 

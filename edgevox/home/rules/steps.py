@@ -41,7 +41,8 @@ _WORDS: dict[Quantity, tuple[str, str]] = {
     ),
     SPEED: (r"faster", r"slower|slow"),
     VOLUME: (
-        r"louder|more volume|more sound|too quiet|can(?:'t|not) hear",
+        r"louder|more volume|more sound|too quiet|(?:can )?(?:barely|hardly) hear"
+        r"|can(?:'t|not| not) hear",
         r"quieter|softer|less volume|less loud|less noise|too loud|too noisy|not (?:so|as|that) loud",
     ),
 }  # fmt: skip

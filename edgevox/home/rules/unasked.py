@@ -73,7 +73,8 @@ _STATE = (
 )
 _LEAVE = pattern(
     r"(?:^|[,;] |\b(?:please|and|just|no|okay|ok|so|then) )(?:leave|hold|keep(?= .+ (?:where|as|how|the way|the "
-    r"same|unchanged|untouched|alone)\b)) (?:it|them|that|those|(?:the|my|our) [\w' -]+?) "
+    r"same|unchanged|untouched|alone)\b)) (?:it|them|that|those|(?:the|my|our) "
+    rf"(?:(?!\b(?:but|then|for|until|till|while|if|when|and (?:then|{ACTIONS}))\b)[\w' -])+?) "
     rf"{_STATE}(?=$|[,.!])"
 )
 _NOT_WANTED = pattern(
@@ -143,7 +144,7 @@ _KIN = (
     r"(?:mum|mummy|mom|mommy|mama|dad|daddy|papa|grandma|grandpa|granny|grandad|kids|children|boys|girls|guys|"
     r"sweetheart|sweetie|darling|honey|babe)"
 )
-_NO_OBJECT = "".join(rf"(?<!\b{word} )" for word in "for the my our a with to of and about by".split())
+_NO_OBJECT = "".join(rf"(?<!\b{word} )" for word in ("for", "the", "my", "our", "a", "with", "to", "of", "and", "by"))
 _TO_A_PERSON = (
     pattern(
         rf"{_LEADS}{_KIN}[, ]+(?:please[, ]+)?(?=(?:can|could|would|will|don'?t|do|did|go|come|get|put|bring|give|have|"

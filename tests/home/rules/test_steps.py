@@ -69,6 +69,7 @@ async def test_lights_change_from_their_own_value(home: Bench, text: str, bright
         ("fifty degrees warmer", "climate.thermostat", "temperature", 30),
         ("louder", TV, "volume_level", 50),
         ("the tv is too loud", TV, "volume_level", 30),
+        ("I can barely hear the tv", TV, "volume_level", 50),
         ("tv twice as loud", TV, "volume_level", 80),
         ("ceiling fan half as fast", FAN, "percentage", 20),
         ("the fan is too noisy, slower please", FAN, "percentage", 15),

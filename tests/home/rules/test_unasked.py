@@ -61,6 +61,8 @@ def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
         "don't make any noise",
         "did I leave the oven on",
         "leave the porch light on for ten minutes",
+        "leave the porch light on for ten minutes then turn it off",
+        "leave the porch light on but turn the others off",
         "keep the fan running",
         "never mind",
         "stop closing the blinds",
