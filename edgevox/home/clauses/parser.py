@@ -49,7 +49,10 @@ _STAYS = (
     r"(?:stays?|remains?|is staying|are staying)"
     rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
 )
-_REST = r"(?:(?:all )?the (?:rest|others|other ones?|other(?! \w+s\b))|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
+_REST = (
+    r"(?:(?:all )?the (?:rest|others|other ones?|other(?! \w+s\b))|everything else|"
+    r"(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
+)
 _ALL_OF = r"(?=.*\b(?:all|every\w*|lights|blinds|whole)\b)"
 _EXCEPTIONS = (
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ {_REST} (?P<state>on|off)$"),

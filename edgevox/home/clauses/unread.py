@@ -30,13 +30,7 @@ from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.labels import every_kind_word
-from edgevox.home.resolve.target_resolver import (
-    ClarificationNeeded,
-    TargetNotFound,
-    excepted_entities,
-    has_targets,
-    resolve_targets,
-)
+from edgevox.home.resolve.target_resolver import TargetNotFound, excepted_entities, has_targets, resolve_targets
 from edgevox.tools.executor import ToolExecutor
 
 _UNIT = r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|mins?|secs?)"
@@ -307,7 +301,7 @@ class UnreadLimits(Hook):
         left = run.notes.get(self.name)
         if not isinstance(left, str):
             return None
-        problem = self._problem(left, call) or self._unknown_name(call)
+        problem = self._problem(left, call) or self._not_found(call)
         if problem:
             run.notes[f"{self.name}.problem"] = problem
         return Deny(problem) if problem else None
@@ -335,19 +329,13 @@ class UnreadLimits(Hook):
             return "I am not sure in which direction you mean that, so I left everything as it is."
         return ""
 
-    def _unknown_name(self, call: ToolCall) -> str:
-        """What the resolver says about a name without any word of this home: "lock the car", "put the kettle on"."""
-        arguments = call_arguments(call)
+    def _not_found(self, call: ToolCall) -> str:
+        """What the resolver says about a call for what this home does not have: "lock the car", "put the kettle on"."""
         try:
-            house = self._house()
-            known = labels.vocabulary(house, labels.labels_of(house).values())
-            if not known.isdisjoint(normalized_words(str(arguments.get("name") or ""))) or not has_targets(call.name):
-                return ""
-            resolve_targets(call.name, arguments, house)
-        except ClarificationNeeded:
-            return ""
+            if has_targets(call.name):
+                resolve_targets(call.name, call_arguments(call), self._house())
         except TargetNotFound as error:
-            return sentence(error.message) if arguments.get("name") else ""
+            return sentence(error.message)
         except (HomeError, StateError):
-            return ""  # the call says why
+            pass  # the call asks, or says why
         return ""

@@ -165,6 +165,33 @@ _TO_A_PERSON = (
     pattern(
         r"^(?:(?:yeah|yes|okay|ok|then|now|next|first|and|so|just)[, ]+)*(?:double[- ])?(?:click|tap|scroll|swipe)\b"
     ),
+    # Two people: "did you close it yes i did", "tell your brother to turn it down"
+    pattern(
+        rf"{_LEADS}(?:did|have|has|are|were|was|shall|do) (?:you|i|we|he|she|they)(?! mind\b)\b.* "
+        r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet|i'm|i'll|i've)\b"
+    ),
+    pattern(rf"{_LEADS}(?:go and )?(?:tell|ask) (?:him|her|them|your (?!voice)\w+) (?:to|not to|if|that)\b"),
+    pattern(
+        rf"{_LEADS}(?:go (?:upstairs|downstairs|outside|inside|over|to (?:bed|your|the \w+))|"
+        r"come (?:here|on|down|over|in|back|upstairs|downstairs|inside))\b.* (?:and|to)\b"
+    ),
+)
+# What the speaker does, or is going to do.
+_SWITCHING = r"(?:turn|switch|open|close|shut|lock|unlock|dim|mute|lower|raise|start)"
+_I_DO = pattern(
+    rf"\b(?:let me|i'll|i will|i'm (?:going|about) to|i am (?:going|about) to|i'm gonna|i was going to|i was about to|"
+    r"i have to go and|i already|we'll|we will) (?:just |quickly |first |now |go and |already |then |only )*"
+    rf"{_SWITCHING}\b"
+    r"|\b(?:i'm|i am|we're|we are|(?:yes|yeah|no) just) (?:just |already |only |still )*(?:turning|switching|closing|"
+    r"opening|locking|unlocking|dimming)\b"
+)
+_DEFECT = pattern(
+    r"\b(?:is|are|'s|'re|was|were|got|keeps?|been) (?:\w+ )?(?:stuck|broken|jammed|flickering|leaking|playing up|"
+    r"out of order|not working|burnt out|blown|kaput|faulty)\b"
+    r"|\b(?:doesn'?t|does not|won'?t|isn'?t|don'?t) work(?:ing)?\b"
+)
+_COMMANDS = pattern(
+    rf"\b{ACTIONS}(?: (?:it|them|that))? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b"
 )
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
 _ASKED = pattern(r"\b(?:please|(?:can|could|would|will) you)\b")
@@ -201,12 +228,23 @@ def answer_to(text: str) -> str:
 def is_spoken_of(text: str) -> bool:
     """Whether a sentence speaks of an act without asking for it."""
     words = _plain(text)
-    if any(form.search(words) for form in _TO_A_PERSON):
+    if is_said_to_a_person(words):
+        return True
+    if any(
+        (said := form.search(words)) and not (_ASKED.search(words) or _COMMANDS.search(words[said.end() :]))
+        for form in (_I_DO, _DEFECT)
+    ):
         return True
     if any((said := form.search(words)) and not _ASKED.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
         return True
     said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
     return said is not None and not _AND_THEN.search(words[said.end() :])
+
+
+def is_said_to_a_person(text: str) -> bool:
+    """Whether a sentence is said to a person: nothing is looked up for it either."""
+    words = _plain(text)
+    return any(form.search(words) for form in _TO_A_PERSON)
 
 
 def _plain(text: str) -> str:
@@ -223,6 +261,7 @@ class UnrequestedActions(Hook):
     async def on_run_start(self, run: Run) -> Answer | None:
         answer = answer_to(run.text)
         run.notes[self.name] = not answer and is_spoken_of(run.text)
+        run.notes[f"{self.name}.to_a_person"] = not answer and is_said_to_a_person(run.text)
         return Answer(answer) if answer else None
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
@@ -233,4 +272,6 @@ class UnrequestedActions(Hook):
 
     def _refuses(self, run: Run, call: ToolCall) -> bool:
         tool = known_tools().get(call.name)
+        if run.notes.get(f"{self.name}.to_a_person"):
+            return tool is not None and (tool.has_side_effects or tool.target_domains is not None)
         return bool(run.notes.get(self.name)) and tool is not None and tool.has_side_effects

@@ -95,6 +95,13 @@ def test_other_sentences_with_such_words_are_left_to_the_model(text: str) -> Non
         "put your coat on",
         "turn left at the traffic lights",
         "click start and then turn off bluetooth",
+        "have you turned the fan off no i'm about to",
+        "tell your sister to turn the radio down",
+        "go upstairs and clean the bathroom",
+        "hold on let me switch the fan on",
+        "are you ready yes just locking the door",
+        "the mower is stuck in the hedge again",
+        "the dishwasher doesn't work",
     ],
 )
 def test_what_is_only_spoken_of_is_known(text: str) -> None:
@@ -116,6 +123,12 @@ def test_what_is_only_spoken_of_is_known(text: str) -> None:
         "turn your volume down",
         "play music for the children",
         "mum wants the lamp on",
+        "i'm going to bed turn off the lights",
+        "the remote is broken turn the tv off",
+        "i'll be late so close the blinds",
+        "do you mind closing the blinds no the curtains",
+        "tell the robot to clean the kitchen",
+        "can you turn on the kitchen no the bedroom light",
     ],
 )
 def test_a_request_is_not_taken_for_talk(text: str) -> None:
@@ -128,6 +141,12 @@ async def test_a_call_for_what_is_only_spoken_of_is_refused(bench: Bench) -> Non
     result = await agent(bench, model).run("the tv went off by itself")
     assert result.reply.startswith("I left everything as it is")
     assert bench.state("media_player.tv") == before != "off"
+
+
+async def test_nothing_is_looked_up_for_what_is_said_to_a_person(bench: Bench) -> None:
+    model = ScriptedModel([written("get_state", {"name": "front door"}), "Done."])
+    result = await agent(bench, model).run("honey did you lock the front door")
+    assert [one.code for one in result.results] == ["tool_denied"]
 
 
 @pytest.mark.parametrize(
