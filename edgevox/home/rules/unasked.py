@@ -168,7 +168,7 @@ _TO_A_PERSON = (
     # Two people: "did you close it yes i did", "tell your brother to turn it down"
     pattern(
         rf"{_LEADS}(?:did|have|has|are|were|was|shall|do) (?:you|i|we|he|she|they)(?! mind\b)\b.* "
-        r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet|i'm|i'll|i've)\b"
+        r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet)\b"
     ),
     pattern(rf"{_LEADS}(?:go and )?(?:tell|ask) (?:him|her|them|your (?!voice)\w+) (?:to|not to|if|that)\b"),
     pattern(
