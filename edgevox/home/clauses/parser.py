@@ -40,8 +40,9 @@ _NO_EXCEPTION = (
     r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
 )
 _EXCEPT_WORDS = (
-    r"(?:except(?: for)?,?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
-    rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
+    r"(?:except(?: for)?,?|excepting|apart from|aside from|other than|excluding|besides|barring|"
+    r"save(?: for|(?= (?:the|my|our)\b))|"
+    rf"with the exception of|(?:but|just|only)(?: please)? not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
 )
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
 _STAYS = (
@@ -63,7 +64,10 @@ _EXCEPTIONS = (
     pattern(
         rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:and|but))? (?:just |only )(?:leave|keep) (?P<kept>(?:the|my) [^,]+)$"
     ),
-    pattern(rf"^{_ALL_OF}(?P<command>.+?),? but (?:leave|keep|spare) (?P<kept>(?:the|my|our) (?!.* {_KEPT}$)[^,]+)$"),
+    pattern(
+        rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:but|and)) (?:leave|keep|spare) "
+        rf"(?P<kept>(?:the|my|our) (?!.* {_KEPT}$)[^,]+)$"
+    ),
     pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?[,.]) not {_NO_EXCEPTION}(?P<kept>(?:in )?[^,]+)$"),
     pattern(rf"^{_ALL_OF}(?P<command>.+?),? (?:minus|without|bar|sans) (?P<kept>[^,]+)$"),
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),

@@ -54,6 +54,44 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         pattern(rf"^{POLITE}(?:don'?t|do not) (?:leave|keep) (?P<what>(?:the|my|our) [\w' -]+?) unlocked$"),
         r"lock \g<what>",
     ),
+    *(
+        (
+            pattern(
+                rf"^{POLITE}(?:make sure|ensure|see to it)(?: that)? (?P<what>(?:the|my|our|all (?:the )?) ?[\w' -]+?) "
+                rf"(?:is|are)(?:n'?t| not) (?:{states})(?: any ?more)?$"
+            ),
+            rf"{verb} \g<what>",
+        )
+        for states, verb in (("on|running", "turn off"), ("open|up", "close"), ("unlocked", "lock"))
+    ),
+    (
+        pattern(
+            rf"^(?:instead of|rather than|in place of) (?:the|my|our) [\w' -]+?,? (?={POLITE}(?:turn|switch|open|close|"
+            r"start|play|use|set|dim)\b(?!.*\b(?:it|them|that|one)\b))"
+        ),
+        "",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}(?:don'?t|do not) (?P<verb>open|close|shut|lower|raise) (?P<what>(?:the|my|our) [\w' -]+?) "
+            r"(?:all the way|fully|completely|entirely)(?: up| down)?,?(?: but)? (?:just|only) (?P<part>half ?way|half|"
+            rf"a (?:bit|little|third|quarter)|{NUMBER} ?(?:%|percent))$"
+        ),
+        r"\g<verb> \g<what> \g<part>",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}only (?=(?:open|close|shut|lower|raise|dim)\b.* (?:a (?:bit|little)|half ?way|half|slightly)$)"
+        ),
+        "",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}(?:put|set|turn|switch) (?P<what>(?:the |my |our )?(?:heating|heater|thermostat|temperature|ac|"
+            rf"radiator|volume)) (?:on|onto|at) (?P<to>{NUMBER})\b(?! ?(?:minutes?|hours?|o'?clock|am|pm|:))"
+        ),
+        r"set \g<what> to \g<to>",
+    ),
     # "I can't sleep with that light on"
     (
         pattern(
@@ -155,6 +193,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         r"\g<be> \g<what> \g<state>",
     ),
 )
+_WISHES = pattern(r"^(?:i|we) wish(?: that)? (?:the|my|our|all)\b")
 _DOUBLE_ARTICLE = pattern(r"\bthe (?:all )?(?:the|that|this|these|those) ")
 _REFERS_TO = pattern(r"\b(?:it|that|them|this|those|these)\b")
 _STATE_OF = pattern(
@@ -268,7 +307,7 @@ def rearranged(text: str, house: House) -> str:
         return f"what is the state of {asked['what']}"
     if (said := _PLACE_LEADS.match(text)) and said["rest"] and find_place(house, said["name"]):
         text = f"{said['command']} {said['place']}{said['rest']}"
-    text = _felt(text, house)
+    text = (as_imperative(text) if _WISHES.match(text) else "") or _felt(text, house)
     if said := _ENOUGH.match(text):
         text = f"{said['command']} for {said['length']}{said['rest'] or ''}"
     return _without_idle_condition(text) or text

@@ -230,6 +230,43 @@ def _is_spared(text: str, limit: re.Match[str], call: ToolCall, entities: Entiti
     return bool(kept) and acted_on.isdisjoint(entity.id for entity in kept)
 
 
+# Words of which a request for these tools has at least one, or the name of such a thing: "Rosie" for a vacuum.
+_ADDS = (
+    r"add|put|lists?|buy|needs?|out of|get|shopping|grocer\w*|note|write|jot|low on|pick up|order|short|stick|throw|"
+    r"include|chuck|pop|bung|tasks?|to-?dos?|chores?|remember|forget|running|run|empty|gone|last|left|finished|want|no"
+)
+_ASKED_BY = {
+    tool: pattern(rf"\b(?:{words})\b")
+    for tool, words in {
+        "media_search_and_play": r"play\w*|hear|listen\w*|music|songs?|tunes?|albums?|artists?|playlists?|radio|"
+        r"stations?|podcasts?|audiobooks?|put|throw|stick|start|queue|cue|blast|pump|spin|sing|shuffle|watch|show|tv|telly|"
+        r"television|speakers?|sound|stereo|soundtrack|some|something|want|like|stream|resume|turn|switch|give|get|have",
+        "list_add_item": _ADDS,
+        "shopping_list_add_item": _ADDS,
+        "vacuum_start": r"vacuum\w*|clean\w*|robot\w*|roomba|hoover\w*|dirty|crumbs|floors?|carpets?|rugs?|sweep\w*|"
+        r"dust\w*|mop\w*|mess\w*|suck\w*",
+        "lawn_mower_start_mowing": r"mow\w*|lawn|grass|cut|trim",
+        "start_timer": r"timers?|count\w*|minutes?|mins?|hours?|seconds?|secs?|in \w+|time|alarm|remind|when|wake",
+        "broadcast": r"announce\w*|tell|say|broadcast\w*|everyone|everybody|let|shout|call|message|inform|intercom|"
+        r"page|speakers?|notify|yell",
+        "media_pause": r"pause\w*|paws|stop\w*|hold|quiet\w*|silence|shush|halt|freeze|off|hush|enough|shut",
+        "media_next": r"next|skip\w*|another|change|different|forward|following|other|pass|boring|hate|don't like|"
+        r"something else",
+        "media_previous": r"previous|back|last|before|again|restart|rewind|replay|go",
+    }.items()
+}
+
+
+def is_unasked(text: str, call: ToolCall, house: House) -> bool:
+    """Whether a text has no word of what a call does: nothing is played for "a bit chilly"."""
+    words, tool = _ASKED_BY.get(call.name), known_tools().get(call.name)
+    if words is None or tool is None or words.search(text):
+        return False
+    domains = tool.target_domains or ()
+    own = [name for thing in house.entities if thing.domain in domains for name in (thing.name, *thing.aliases)]
+    return {*normalized_words(" ".join(own))}.isdisjoint(normalized_words(text))
+
+
 _PROGRAM_DOMAINS = frozenset({"scene", "script", "automation", "button", "input_button"})
 # "The fan on my laptop is loud" is about no fan of this home.
 _ELSEWHERE = pattern(
@@ -301,7 +338,7 @@ class UnreadLimits(Hook):
         left = run.notes.get(self.name)
         if not isinstance(left, str):
             return None
-        problem = self._problem(left, call) or self._not_found(call)
+        problem = self._problem(left, call) or self._not_found(call) or self._unasked(run.text, call)
         if problem:
             run.notes[f"{self.name}.problem"] = problem
         return Deny(problem) if problem else None
@@ -328,6 +365,15 @@ class UnreadLimits(Hook):
         if wrong_direction(text, call, entities):
             return "I am not sure in which direction you mean that, so I left everything as it is."
         return ""
+
+    def _unasked(self, text: str, call: ToolCall) -> str:
+        try:
+            is_refused = is_unasked(text, call, self._house())
+        except (HomeError, StateError):
+            return ""  # the call says why
+        return (
+            "I am not sure what to do, so I left everything as it is. Please say it another way." if is_refused else ""
+        )
 
     def _not_found(self, call: ToolCall) -> str:
         """What the resolver says about a call for what this home does not have: "lock the car", "put the kettle on"."""

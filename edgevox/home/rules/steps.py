@@ -31,8 +31,8 @@ from edgevox.home.resolve.labels import find_place
 _WORDS: dict[Quantity, tuple[str, str]] = {
     BRIGHTNESS: (
         r"brighter|brighten|undim|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
-        r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|too harsh|not (?:so|as) bright"
-        r"|blinding me|blinding",
+        r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|so bright|too harsh"
+        r"|not (?:so|as|that|too) bright|blinding me|blinding",
     ),
     TEMPERATURE: (
         r"warmer|hotter|warm (?:it )?up|heat (?:it )?up|more heat(?:ing)?|too (?:cold|cool|chilly)|not so (?:cold"
@@ -128,6 +128,20 @@ _WISH = pattern(
     r"^(?:it would|it'd|would) be (?:\w+ )?(?:nice|lovely|great|good|better|nicer) if (?P<what>.+?) "
     r"(?:were|was|could be|would be) "
 )
+_COMPARATIVES = {
+    "quiet": "quieter", "loud": "louder", "bright": "brighter", "dark": "darker", "warm": "warmer", "cold": "colder",
+    "hot": "hotter", "cool": "cooler", "slow": "slower", "fast": "faster", "dim": "dimmer",
+}  # fmt: skip
+_MORE_OF = pattern(rf"\bmore ({'|'.join(_COMPARATIVES)})\b")
+# "My eyes hurt, the lamp is so bright" without its mark.
+_COMPLAINT_ENDS = pattern(
+    r"^(?P<before>(?!.*\b(?:says?|said|think|thinks|thought|told|asked|whether|if|that)\b).*\w) "
+    r"(?P<complaint>(?:the|my|our) (?:(?!the\b|my\b|our\b)[\w']+ ){1,4}?(?:is|are|sounds?|feels?|looks?) "
+    r"(?:way |far |much )?(?:too|so) (?:bright|dark|loud|quiet|warm|hot|cold))$"
+)
+_ACTS = pattern(
+    r"\b(?:turn|switch|open|close|shut|lock|unlock|start|stop|set|play|add|remind|mute|pause|make|put|dim|is|are|was)\b"
+)
 _MAX_CLAUSES = 3
 _LARGE_STEP = 2
 
@@ -177,7 +191,9 @@ def parse(text: str, house: House) -> Calls | str:
     plain = (
         text.casefold().replace("per cent", "percent").replace("%", " percent").replace("too degrees", "two degrees")
     )
-    plain = _WISH.sub(r"\g<what> ", plain)
+    plain = _MORE_OF.sub(lambda said: _COMPARATIVES[said[1]], _WISH.sub(r"\g<what> ", plain))
+    if (ends := _COMPLAINT_ENDS.match(plain)) and not _ACTS.search(ends["before"]):
+        plain = ends["complaint"]
     plain = _TAKE_OFF.sub(r"lower by \1", _THAT_ARE_ON.sub("the lights", " ".join(plain.split())))
     if _QUESTION.match(plain):
         return ()

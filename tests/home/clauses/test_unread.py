@@ -53,6 +53,9 @@ async def test_no_limited_command_is_carried_out_as_if_it_were_plain() -> None:
         ("the kitchen light", "turn_on", {"name": "kitchen light"}, "light.kitchen"),
         ("the tv in the living room please", "turn_off", {"name": "tv"}, "media_player.tv"),
         ("the robot", "vacuum_start", {}, "vacuum.robot"),
+        ("a bit nippy today", "media_search_and_play", {"search_query": "a bit nippy"}, "media_player.tv"),
+        ("three red bags", "list_add_item", {"item": "red bags", "name": "shopping list"}, "todo.shopping_list"),
+        ("he came home late", "vacuum_start", {}, "vacuum.robot"),
         ("the fan on my laptop is so loud", "turn_on", {"domain": "fan"}, "fan.bedroom"),
     ],
 )
@@ -113,6 +116,8 @@ def test_free_text_may_contain_any_words(bench: Bench) -> None:
     [
         ("hallway light off", "turn_on", {}, True),
         ("hallway light on", "turn_on", {}, False),
+        ("ouch, so bright in the hallway", "turn_on", {}, True),
+        ("it is pitch dark in the hallway", "turn_off", {}, True),
         ("dim the hallway light by ten percent", "light_set", {"brightness": 10}, True),
         ("make the hallway light brighter", "light_set", {"brightness": 20}, True),
         ("turn the hallway light down", "light_set", {"brightness": 20}, False),
