@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from edgevox.core.types import ToolCall
 from edgevox.core.words import number_value

@@ -266,8 +266,8 @@ def _meant(before: str, after: str, house: House) -> str:
         if (one := _ONE_ENDS.search(after)) and (kind := replaced["noun"].split()[-1]) not in ("one", "ones"):
             after = f"{after[: one.start()]}{kind}"  # "the living room light, no, the hallway one"
         return f"{replaced['head']}{_place(noun, replaced['noun'])}{after}{replaced['tail']}"
-    if (state := _state(before)) and state == before and _is_all_named(after, house):
-        return f"{after} {_STATE_ENDS.search(before)[0]}" if _STATE_ENDS.search(before) else ""
+    if _state(before) == before and (state := _STATE_ENDS.search(before)) and _is_all_named(after, house):
+        return f"{after} {state[0]}"
     if (added := _ADD.match(before)) and _TO_LIST.search(after) and not _TO_LIST.search(before):
         return f"{added['verb']} {after}"
     if _REMIND.match(before) and first not in ("at", "in", "on", "by", "the", "i", "you", "it", "not"):
