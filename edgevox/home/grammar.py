@@ -14,7 +14,7 @@ from edgevox.home.resolve.target_resolver import resolved_targets
 
 pattern = partial(re.compile, flags=re.IGNORECASE)
 POLITE = (
-    r"(?:(?:please|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
+    r"(?:(?:please(?: to)?|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
     r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to|i want you)[, ]+)*"
 )
 ACTIONS = (

@@ -191,7 +191,8 @@ _DEFECT = pattern(
     r"|\b(?:doesn'?t|does not|won'?t|isn'?t|don'?t) work(?:ing)?\b"
 )
 _COMMANDS = pattern(
-    rf"\b{ACTIONS}(?: (?:it|them|that))? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b"
+    rf"\b{ACTIONS}(?: (?:it|them|that))? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b|"
+    r"\b(?:send|bring|call|get) (?:it|them|him|her|the|my|our)\b"
 )
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
 _ASKED = pattern(r"\b(?:please|(?:can|could|would|will) you)\b")

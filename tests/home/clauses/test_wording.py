@@ -116,6 +116,8 @@ def test_a_sentence_that_is_one_command_or_dictation_is_not_split(said: str) -> 
         ("don't open the curtains all the way just half way", "open the curtains half way"),
         ("only close the blinds a little", "close the blinds a little"),
         ("turn the heating on 19", "set the heating to 19"),
+        ("please to put heating on 20", "set heating to 20"),
+        ("we can hear the radio through the wall", "turn down the radio"),
         ("i wish the curtains were open", "open the curtains"),
         ("don't keep the garage door open", "close the garage door"),
         ("i can't work with that fan running in the bedroom", "turn off the fan in the bedroom"),
