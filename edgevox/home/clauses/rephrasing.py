@@ -95,7 +95,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         pattern(
             r"^(?:i|we|you|everyone|the whole street|the neighbours) can (?:still |even |clearly )*hear "
-            r"(?P<what>(?:the|that|your|my|our) [\w' -]+?) (?:all the way|from|through|(?:right )?(?:up|down|over|out|in) here|upstairs|"
+            r"(?P<what>(?:the|that|your|my|our) [\w' -]+?) "
+            r"(?:all the way|from|through|(?:up|down|over|out|in) here|upstairs|"
             r"downstairs|outside|in the (?:street|garden|bath\w*|next room))\b.*$"
         ),
         r"turn down \g<what>",
