@@ -25,6 +25,9 @@ _NOT_MUSIC = (
     r"forecast|lists?|"
     r"alarms?|reminders?|temperature|news|groceries|chores|jokes?|again|said|story|riddle|volume|sound)\b)"
 )
+_DIRECTIONS = (
+    "louder|quieter|softer|brighter|dimmer|darker|warmer|cooler|colder|hotter|faster|slower|higher|lower|up|down"
+)
 _GET_UP = r"(?:wake|get|be|am|are|'m|'re) (?:(?:me|us) )?(?:up|awake|out of bed)"
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (pattern(rf"^({POLITE})(?:dead ?bolt|bolt|latch|padlock)(?: up)? (?=the |my |our )"), r"\1lock "),
@@ -100,6 +103,34 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
             r"downstairs|outside|in the (?:street|garden|bath\w*|next room))\b.*$"
         ),
         r"turn down \g<what>",
+    ),
+    # "don't dim it, brighten it", "slower, not faster", "the light must not stay on"
+    (
+        pattern(
+            rf"^{POLITE}(?:don'?t|do not) {ACTIONS} (?:(?:up|down|on|off) )?(?P<what>(?:the|my|our) [\w' -]+?)"
+            rf"(?: (?:up|down|on|off))?,? (?:(?:but|just|instead|rather) )*(?P<verb>{ACTIONS}) (?:it|them)"
+            r"(?P<to> (?:up|down|on|off))?(?: instead)?$"
+        ),
+        r"\g<verb> \g<what>\g<to>",
+    ),
+    (pattern(rf"^(?P<command>.*\b(?:{_DIRECTIONS})\b.*?),? (?:(?:and|but) )?not (?:{_DIRECTIONS})$"), r"\g<command>"),
+    *(
+        (
+            pattern(
+                r"^(?P<what>(?:the|my|our|all|those|these) [\w' -]+?) (?:must|should|shall|may|can)(?:n'?t| not) "
+                rf"(?:be |stay |remain )(?:left )?(?:{states})(?: any ?more)?$"
+            ),
+            rf"{verb} \g<what>",
+        )
+        for states, verb in (("on|running", "turn off"), ("open|up", "close"), ("unlocked", "lock"))
+    ),
+    (
+        pattern(
+            rf"^(?!.*\b(?:on|off|at)\b)(?!.*\bto\b.* from )(?P<command>{POLITE}(?:turn|set|put|change|bring|take|lower|raise|"
+            rf"drop|increase|decrease|reduce|dim) .+?) from {NUMBER}(?: ?(?:%|percent|degrees?))? "
+            rf"(?P<to>to {NUMBER}(?: ?(?:%|percent|degrees?))?)$"
+        ),
+        r"\g<command> \g<to>",
     ),
     # "I can't sleep with that light on"
     (
@@ -201,6 +232,12 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         r"\g<be> \g<what> \g<state>",
     ),
+)
+# "Close the curtain of bedroom"
+_OF_PLACE = pattern(
+    rf"^(?P<command>{POLITE}{ACTIONS} (?:on |off |up |down )?(?:the |my |our )?(?:[\w'-]+ )?(?:lights?|lamps?|"
+    r"curtains?|blinds?|shutters?|fan|tv|television|speakers?|heating|heater|doors?)) of (?:the )?"
+    r"(?P<place>[\w' -]+?)(?P<state> on| off)?$"
 )
 _WISHES = pattern(r"^(?:i|we) wish(?: that)? (?:the|my|our|all)\b")
 _DOUBLE_ARTICLE = pattern(r"\bthe (?:all )?(?:the|that|this|these|those) ")
@@ -317,6 +354,8 @@ def rearranged(text: str, house: House) -> str:
     if (said := _PLACE_LEADS.match(text)) and said["rest"] and find_place(house, said["name"]):
         text = f"{said['command']} {said['place']}{said['rest']}"
     text = (as_imperative(text) if _WISHES.match(text) else "") or _felt(text, house)
+    if (said := _OF_PLACE.match(text)) and find_place(house, said["place"]):
+        text = f"{said['command']} in the {said['place']}{said['state'] or ''}"
     if said := _ENOUGH.match(text):
         text = f"{said['command']} for {said['length']}{said['rest'] or ''}"
     return _without_idle_condition(text) or text

@@ -48,6 +48,19 @@ _CONTRACTIONS = (
     (pattern(r"\b(?:pls|plz|pleas)\b"), "please"),
     (pattern(r"\bu (?=(?:please|turn|switch|set|put|open|close|dim|play|tell|start|stop|make|lock)\b)"), "you "),
     (pattern(r"\bwanna\b"), "want to"),
+    (pattern(r"\b(can|could|would|will) (?:ya|u)\b"), r"\1 you"),
+    (pattern(r"^((?:please )?)(?:tern|trun|tunr) (?=on|off|of|the|my|it|up|down|all)"), r"\1turn "),
+    (pattern(r"^((?:please )?)(?:swich|swtich) "), r"\1switch "),
+    (pattern(r"\blite(?=s?\b)"), "light"),
+    (pattern(rf"^((?:please )?(?:set|turn|put|dim)\b.*) too (?={NUMBER}\b)"), r"\1 to "),
+    (pattern(r"^((?:please )?(?:turn|switch|shut) (?:(?!\b(?:on|off|up|down|to|in|at)\b)[\w' ])+?) of$"), r"\1 off"),
+    (
+        pattern(
+            r"(?:\b(?:maybe|sorta|kinda|sort of|kind of|possibly|perhaps|kindly|like) )+"
+            rf"(?={ACTIONS} (?:the|my|our|all|on|off|up|down|it)\b)"
+        ),
+        "",
+    ),
     (pattern(r"\bgimme\b"), "give me"),
     (pattern(r"\b(don|doesn|didn|can|won|isn|aren|wasn|weren|shouldn|couldn|wouldn|hasn|haven) t\b"), r"\1't"),
     (pattern(r"\b(what|it|that|let|how|who|where|there|when) s\b"), r"\1's"),

@@ -191,7 +191,8 @@ _DEFECT = pattern(
     r"|\b(?:doesn'?t|does not|won'?t|isn'?t|don'?t) work(?:ing)?\b"
 )
 _COMMANDS = pattern(
-    rf"\b{ACTIONS}(?: (?:it|them|that))? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b|"
+    r"\b(?:turn|switch|put|open|close|shut|lock|unlock|dim|set|make|start|stop|lower|raise)(?: (?:it|them|that))?"
+    r"(?: back)? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b|"
     r"\b(?:send|bring|call|get) (?:it|them|him|her|the|my|our)\b"
 )
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
@@ -239,7 +240,7 @@ def is_spoken_of(text: str) -> bool:
     if any((said := form.search(words)) and not _ASKED.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
         return True
     said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
-    return said is not None and not _AND_THEN.search(words[said.end() :])
+    return said is not None and not any(form.search(words[said.end() :]) for form in (_AND_THEN, _COMMANDS))
 
 
 def is_said_to_a_person(text: str) -> bool:

@@ -126,6 +126,7 @@ def test_what_is_only_spoken_of_is_known(text: str) -> None:
         "i'm going to bed turn off the lights",
         "the remote is broken turn the tv off",
         "the mower is stuck just send it home",
+        "someone turned the lamp off turn it back on",
         "i'll be late so close the blinds",
         "do you mind closing the blinds no the curtains",
         "tell the robot to clean the kitchen",
