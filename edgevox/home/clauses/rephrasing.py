@@ -126,8 +126,8 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (
         pattern(
-            rf"^(?!.*\b(?:on|off|at)\b)(?!.*\bto\b.* from )(?P<command>{POLITE}(?:turn|set|put|change|bring|take|lower|raise|"
-            rf"drop|increase|decrease|reduce|dim) .+?) from {NUMBER}(?: ?(?:%|percent|degrees?))? "
+            rf"^(?!.*\b(?:on|off|at)\b)(?!.*\bto\b.* from )(?P<command>{POLITE}(?:turn|set|put|change|bring|take|"
+            rf"lower|raise|drop|increase|decrease|reduce|dim) .+?) from {NUMBER}(?: ?(?:%|percent|degrees?))? "
             rf"(?P<to>to {NUMBER}(?: ?(?:%|percent|degrees?))?)$"
         ),
         r"\g<command> \g<to>",
