@@ -114,6 +114,13 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         r"\g<verb> \g<what>\g<to>",
     ),
     (pattern(rf"^(?P<command>.*\b(?:{_DIRECTIONS})\b.*?),? (?:(?:and|but) )?not (?:{_DIRECTIONS})$"), r"\g<command>"),
+    (
+        pattern(
+            rf"^(?:instead of|rather than) \w+ing (?P<what>(?:the|my|our) [\w' -]+?),? (?:(?:just|please|simply) )*"
+            rf"(?P<verb>{ACTIONS}) it(?P<to> (?:on|off|up|down))?$"
+        ),
+        r"\g<verb> \g<what>\g<to>",
+    ),
     *(
         (
             pattern(

@@ -123,7 +123,10 @@ _IS_LEVEL = pattern(
     rf"|up)\b).*{_NUMBER} percent$"
 )
 _PREDICATE = pattern(r"\b(?:is|are|'s|feels|seems|too|so|much)\b.*")
-_NOT_THE_END = pattern(r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$")
+_NOT_THE_END = pattern(
+    r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$|"
+    r"^not (?:so|as|that) (?:warm|hot|cold|bright|dark|loud|quiet|fast)$"
+)
 _WISH = pattern(
     r"^(?:it would|it'd|would) be (?:\w+ )?(?:nice|lovely|great|good|better|nicer) if (?P<what>.+?) "
     r"(?:were|was|could be|would be) "
@@ -200,7 +203,8 @@ def parse(text: str, house: House) -> Calls | str:
     clauses = [part.strip() for part in re.split(r"[,;.]| - ", plain) if part.strip()][: _MAX_CLAUSES + 1]
     if len(clauses) > _MAX_CLAUSES:
         return ()
-    for number, clause in enumerate(clauses):
+    # "Not so warm, two degrees less" changes by two.
+    for number, clause in sorted(enumerate(clauses), key=lambda each: _COUNT.search(each[1]) is None):
         others = [other for place, other in enumerate(clauses) if place != number]
         if any(_OTHER_COMMAND.match(other) and not _NOT_THE_END.match(other) for other in others):
             continue

@@ -119,6 +119,7 @@ def test_a_sentence_that_is_one_command_or_dictation_is_not_split(said: str) -> 
         ("don't open the curtains, close them", "close the curtains"),
         ("don't turn the tv up turn it down", "turn the tv down"),
         ("tv quieter, not louder", "tv quieter"),
+        ("instead of dimming the desk lamp turn it off", "turn the desk lamp off"),
         ("the garage door must not stay open", "close the garage door"),
         ("turn the heating from 20 to 18", "turn the heating to 18"),
         ("turn the desk lamp of", "turn the desk lamp off"),

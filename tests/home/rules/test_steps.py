@@ -65,6 +65,7 @@ async def test_lights_change_from_their_own_value(home: Bench, text: str, bright
     ("text", "entity", "slot", "value"),
     [
         ("two degrees warmer", "climate.thermostat", "temperature", 23),
+        ("not so warm, three degrees less please", "climate.thermostat", "temperature", 18),
         ("half a degree cooler", "climate.thermostat", "temperature", 20.5),
         ("turn the heating up by one and a half degrees", "climate.thermostat", "temperature", 22.5),
         ("it's too cold, turn the heating up", "climate.thermostat", "temperature", 22),
