@@ -246,7 +246,6 @@ _ASKED_BY = {
         "vacuum_start": r"vacuum\w*|clean\w*|robot\w*|roomba|hoover\w*|dirty|crumbs|floors?|carpets?|rugs?|sweep\w*|"
         r"dust\w*|mop\w*|mess\w*|suck\w*",
         "lawn_mower_start_mowing": r"mow\w*|lawn|grass|cut|trim",
-        "start_timer": r"timers?|count\w*|minutes?|mins?|hours?|seconds?|secs?|in \w+|time|alarm|remind|when|wake",
         "broadcast": r"announce\w*|tell|say|broadcast\w*|everyone|everybody|let|shout|call|message|inform|intercom|"
         r"page|speakers?|notify|yell",
         "media_pause": r"pause\w*|paws|stop\w*|hold|quiet\w*|silence|shush|halt|freeze|off|hush|enough|shut",
