@@ -14,8 +14,8 @@ from edgevox.home.resolve.target_resolver import resolved_targets
 
 pattern = partial(re.compile, flags=re.IGNORECASE)
 POLITE = (
-    r"(?:(?:please|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
-    r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to)[, ]+)*"
+    r"(?:(?:please(?: to)?|hey|okay|ok|so|and|then|just|now|(?:can|could|would|will) (?:you|we)|let's|"
+    r"i (?:want|need|would like)(?: you)? to|i'd like(?: you)? to|i want you)[, ]+)*"
 )
 ACTIONS = (
     r"(?:turn|switch|shut|close|open|lock|unlock|dim|brighten|set|make|put|start|stop|run|pause|resume|mute|unmute|"

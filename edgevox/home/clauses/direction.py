@@ -23,6 +23,10 @@ _STATES = {
 }
 _STATES["valve"] = _STATES["cover"]
 _SWITCHES = {"turn_on": 0, "turn_off": 1}
+_GLARE = (
+    pattern(r"\b(?:too|so|very|really|way|awfully|blindingly) bright\b|\bblind(?:ing|ed|s)\b"),
+    pattern(r"\b(?:too|so|very|really|way|awfully|pitch) (?:dark|gloomy|black)\b"),
+)
 _BY = pattern(
     rf"\bby (?:about |another |around |a further )?(?P<one>{NUMBER})\b|\b(?P<two>{NUMBER}) ?(?:%|percent|"
     rf"degrees?)?(?: points)? "
@@ -43,7 +47,10 @@ def wrong_direction(text: str, call: ToolCall, entities: Entities) -> bool:
         own = _SWITCHES[call.name]
         domains = {entity.domain for entity in entities}
         states = _STATES.get(next(iter(domains), ""), _STATES[""]) if len(domains) == 1 else None
-        return bool(states and states[1 - own].search(text) and not states[own].search(text))
+        if states is None or states[own].search(text):
+            return False
+        is_glare = domains == {"light"} and _GLARE[own].search(text) is not None  # "it's so bright" turns no light on
+        return is_glare or states[1 - own].search(text) is not None
     quantity = next((quantity for quantity in QUANTITIES if quantity.tool == call.name), None)
     arguments = call_arguments(call)
     value = arguments.get(quantity.slot) if quantity else None

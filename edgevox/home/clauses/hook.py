@@ -38,7 +38,7 @@ from edgevox.home.intents.resolution import ResolvedIntent
 from edgevox.home.phrasing import brief, is_are, is_in_state, knows_state, number, sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.fuzzy import is_plural
-from edgevox.home.resolve.target_resolver import EXCEPT, excepted_entities
+from edgevox.home.resolve.target_resolver import EXCEPT, ClarificationNeeded, excepted_entities
 from edgevox.tools.executor import ToolExecutor
 
 _STOP = pattern(rf"^{POLITE}stop\b")
@@ -245,9 +245,14 @@ class CommandClauses(Hook):
 
     def _is_apart(self, excepted: str, call: ToolCall) -> bool:
         """Whether a call would not act on what is excepted anyway: "fish tank off, but not the lights"."""
-        intent = self._intent(call)
+        intent, house = self._intent(call), self._house()
+        known = labels.vocabulary(house, labels.labels_of(house).values()) | labels.ALL_WORDS
+        if not known.issuperset(normalized_words(excepted)):
+            return False  # a misheard name may be one that the call acts on
         try:
-            kept = {entity.id for entity in excepted_entities(self._house(), excepted)}
+            kept = {entity.id for entity in excepted_entities(house, excepted)}
+        except ClarificationNeeded as error:
+            kept = {entity.id for entity in error.choices}
         except HomeError:
             return False
         acted_on = {entity.id for entity in intent.entities} if intent else set[str]()

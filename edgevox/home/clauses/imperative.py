@@ -42,7 +42,7 @@ _NOT_IN_THING = word_set(
 )
 _SHOULD = r"(?:should|must|shall|has to|have to|needs to|need to|ought to|is to|are to|can|may)"
 _BECOMES = (
-    r"(?:(?:to|is|are|be|gets?|goes?|comes?|go|come|turns?|switch(?:es)?|turned|switched|shut|put|itself|"
+    r"(?:(?:to|is|are|was|were|be|gets?|goes?|comes?|go|come|turns?|switch(?:es)?|turned|switched|shut|put|itself|"
     r"pulled|rolled|back) )*"
 )
 _STATES = {
@@ -68,7 +68,7 @@ _RUNS_FOR = pattern(
 )
 _CAUSES = (
     r"(?:have|get|let|see that|see to it that|make sure(?: that)?|ensure(?: that)?|"
-    r"i(?:'d| would)? (?:want|need|like)|we (?:want|need)|we(?:'d| would) like)"
+    r"i(?:'d| would)? (?:want|need|like)|we (?:want|need)|we(?:'d| would) like|(?:i|we) wish(?: that)?|make that)"
 )
 _FORMS = (
     pattern(rf"^{_CAUSES} {_THING} {_BECOMES}{_STATE}{_PLACE}$"),

@@ -40,16 +40,19 @@ _NO_EXCEPTION = (
     r"muted?|silent|dark|bright|loud|high|low|warm|hot|cold|open|closed|shut|locked)\b)"
 )
 _EXCEPT_WORDS = (
-    r"(?:except(?: for)?,?|excepting|apart from|aside from|other than|excluding|besides|barring|save for|"
-    rf"with the exception of|(?:but|just|only) not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
+    r"(?:except(?: for)?,?|excepting|apart from|aside from|other than|excluding|besides|barring|"
+    r"save(?: for|(?= (?:the|my|our)\b))|"
+    rf"with the exception of|(?:but|just|only)(?: please)? not(?= ){_NO_EXCEPTION.replace('(?!', '(?! ')})"
 )
 _KEPT = r"(?:on|off|open|closed|shut|locked|running|playing|alone|be|as (?:it is|they are|is))"
 _STAYS = (
-    r"(?:(?:can|may|should|must|has to|have to|is to|are to) )?(?:stays?|remains?|is staying|are staying)"
+    r"(?:(?:can|may|shall|will|should|must|has to|have to|needs to|is to|are to) )?"
+    r"(?:stays?|remains?|is staying|are staying)"
     rf"(?: {_KEPT}| (?:up|down|lit|burning))?"
 )
 _REST = (
-    r"(?:(?:all )?the (?:rest|others?|other ones?)|everything else|(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
+    r"(?:(?:all )?the (?:rest|others|other ones?|other(?! \w+s\b))|everything else|"
+    r"(?:all )?(?:the )?other (?P<kind>\w+)|all others)"
 )
 _ALL_OF = r"(?=.*\b(?:all|every\w*|lights|blinds|whole)\b)"
 _EXCEPTIONS = (
@@ -61,6 +64,10 @@ _EXCEPTIONS = (
     pattern(
         rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:and|but))? (?:just |only )(?:leave|keep) (?P<kept>(?:the|my) [^,]+)$"
     ),
+    pattern(
+        rf"^{_ALL_OF}(?P<command>.+?)(?:,|,? (?:but|and)) (?:leave|keep|spare) "
+        rf"(?P<kept>(?:the|my|our) (?!.* {_KEPT}$)[^,]+)$"
+    ),
     pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?[,.]) not {_NO_EXCEPTION}(?P<kept>(?:in )?[^,]+)$"),
     pattern(rf"^{_ALL_OF}(?P<command>.+?),? (?:minus|without|bar|sans) (?P<kept>[^,]+)$"),
     pattern(rf"^(?:leave|keep) (?P<kept>.+?) {_KEPT}(?: and|,| but)+ (?P<verb>.+?) {_REST}(?P<after> .+)?$"),
@@ -70,6 +77,7 @@ _EXCEPTIONS = (
     pattern(rf"^(?P<command>.+?),? {_EXCEPT_WORDS} (?P<kept>.+)$"),
     pattern(rf"^(?P<command>.+?)(?:,|,? (?:and|but|only|just))+ (?P<kept>(?:the|my|our) [^,]+?) {_STAYS}$"),
     pattern(rf"^(?P<command>.*\b(?:all|every\w*)\b.*?),? (?:but|bar) {_NO_EXCEPTION}(?P<kept>.+)$"),
+    pattern(rf"^{_ALL_OF}(?P<command>[^,.]+?) not {_NO_EXCEPTION}(?P<kept>(?:in )?(?:the|my|our) [^,]+)$"),
 )
 _OTHERS = pattern(rf"\b{_REST.replace('(?P<kind>', '(?:').replace('w+', 'w+s')}(?=$| )")
 # Replaced by the kind of what is excepted: "turn off the rest" after a light means the lights.

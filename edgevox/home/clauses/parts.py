@@ -46,7 +46,11 @@ _THING = pattern(
     r"\b(?:timers?|alarms?|remind|reminders?|wake|lists?|volume|music|songs?|tracks?|weather|forecast|time|date|"
     r"vacuum\w*|everything|temperature|heating|skip|next)\b"
 )
-_JOINT = r"(?:,|;|\.)?(?: (?:and|then|also|plus|oh|uh|um|yeah|while you're at it))+,? |[.;!] |, "
+_JOINT = (
+    r"(?:,|;|\.)?(?: (?:and|then|also|plus|but(?! (?:leave|keep|spare|only|just|not|don'?t)\b)|oh|uh|um|yeah|"
+    r"while you're at it))+,? |[.;!] |, "
+)
+_KEEPS = pattern(rf"^{POLITE}(?:leave|keep|spare)\b")
 _JOINTS = pattern(_JOINT)
 _STRONG = pattern(r"\b(?:oh|also|plus)\b|[.;!]")
 # What follows these verbs may contain any words, and what follows a timer may be its command.
@@ -126,6 +130,8 @@ def _joints(text: str) -> list[tuple[int, int]]:
 
 def _follows(left: str, right: str, joint: str, vocabulary: frozenset[str]) -> bool:
     """Whether the right side begins a command of its own."""
+    if _KEEPS.match(right):
+        return False  # an exception
     if joint and (_VOLUME.match(right) or _SHORT.match(right)):
         return _PLAYS.search(left) is not None
     if not joint and not (_state(right) or _IMPERATIVE.match(f" {right}", 1)):
@@ -174,7 +180,7 @@ _MARK = pattern(
     r",? (?:(?:uh|um|er|erm|hm+|oh|ah|well|hang on|hold on),? )*"
     rf"(?:no,? no|no,? wait|wait,? no|no,? sorry|sorry,? no|no,? actually|actually,? no|no,? {_MEANT}|{_MEANT}|"
     r"(?:no,? )?make (?:that|it)|(?:no,? )?(?:scratch|strike|scrap) that|correction|or rather|sorry|wait|actually|"
-    r"on second thoughts?|"
+    r"on second thoughts?|(?:no,? )?that'?s (?:too \w+|wrong|not right|not what i meant)|oops(?:,? i (?:mean|meant))?|"
     r"no,? (?:hang|hold) on|no|er|uh|erm)"
     rf"(?:,? (?:{_MEANT}|make (?:that|it)|wait|rather|sorry))*,? "
 )
@@ -205,6 +211,8 @@ _NOUN_PHRASE = pattern(
     r"(?: (?!(?:to|at|on|off|up|down|in|for|please)\b)[\w'-]+)*)(?P<tail>(?: (?:to|at|on|off|up|down|please)\b.*)?)$"
 )
 _NOUN_LEADS = pattern(r"^(?P<place>(?:in|on|at) )?(?:the|my|our) (?P<named>[\w'-]+(?: [\w'-]+){0,4})")
+_ONE_ENDS = pattern(r"(?<= )ones?$")
+_STATE_ENDS = pattern(rf"{_STATE_WORD}$")
 _SAYS_NO = pattern(r"\b(?:say|says|said|is|are|or|yes|have|has|there|of|with|but|the|a|an)$")
 _SORRY = pattern(r",? sorry\b,?|,? i (?:mean|meant)$")
 _ONLY = pattern(r"^(?:just|only|it's|rather|instead) |^do (?=(?:just |only )?(?:the|my|our|in|at|on|an?)\b|\w+$)")
@@ -234,9 +242,10 @@ def corrected(text: str, house: House) -> str:
 
 def _meant(before: str, after: str, house: House) -> str:
     """What is left of a sentence once its second half replaces a part of the first, or ""."""
-    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _state(before)):
-        return ""
     first, last = after.split()[0].casefold(), before.split()[-1].casefold()
+    names_colour = _is_colour(last) and _is_named(before, house)
+    if not (_OTHER_COMMAND.match(before) or LEADS_WITH_ACTION.match(before) or _state(before) or names_colour):
+        return ""
     head = before.rsplit(" ", 1)[0]
     if _REMIND.match(before) and first == "to" and " to " in before:
         return f"{before.split(' to ', 1)[0]} {after}"
@@ -254,7 +263,11 @@ def _meant(before: str, after: str, house: House) -> str:
     if (noun := _NOUN_LEADS.match(after)) and _is_named(noun["named"], house) and not _REMIND.match(before):
         if not (replaced := _NOUN_PHRASE.match(before)):
             return ""
+        if (one := _ONE_ENDS.search(after)) and (kind := replaced["noun"].split()[-1]) not in ("one", "ones"):
+            after = f"{after[: one.start()]}{kind}"  # "the living room light, no, the hallway one"
         return f"{replaced['head']}{_place(noun, replaced['noun'])}{after}{replaced['tail']}"
+    if _state(before) == before and (state := _STATE_ENDS.search(before)) and _is_all_named(after, house):
+        return f"{after} {state[0]}"
     if (added := _ADD.match(before)) and _TO_LIST.search(after) and not _TO_LIST.search(before):
         return f"{added['verb']} {after}"
     if _REMIND.match(before) and first not in ("at", "in", "on", "by", "the", "i", "you", "it", "not"):
@@ -274,6 +287,12 @@ def _is_colour(word: str) -> bool:
     except HomeError:
         return False
     return True
+
+
+def _is_all_named(said: str, house: House) -> bool:
+    vocabulary = labels.vocabulary(house, labels.labels_of(house).values())
+    words = normalized_words(said)
+    return bool(words) and vocabulary.issuperset(words)
 
 
 def _is_named(said: str, house: House) -> bool:

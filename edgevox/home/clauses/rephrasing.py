@@ -25,6 +25,9 @@ _NOT_MUSIC = (
     r"forecast|lists?|"
     r"alarms?|reminders?|temperature|news|groceries|chores|jokes?|again|said|story|riddle|volume|sound)\b)"
 )
+_DIRECTIONS = (
+    "louder|quieter|softer|brighter|dimmer|darker|warmer|cooler|colder|hotter|faster|slower|higher|lower|up|down"
+)
 _GET_UP = r"(?:wake|get|be|am|are|'m|'re) (?:(?:me|us) )?(?:up|awake|out of bed)"
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (pattern(rf"^({POLITE})(?:dead ?bolt|bolt|latch|padlock)(?: up)? (?=the |my |our )"), r"\1lock "),
@@ -39,6 +42,113 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
             r"(?P<what>(?:the|my|our) [\w' -]+?)(?: (?:on|running|playing|going|to be on))? (?:any ?more|any longer)$"
         ),
         r"turn off \g<what>",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}(?:don'?t|do not) (?:leave|let|keep) (?P<what>(?:the|my|our|any|all) [\w' -]+?) (?:be )?on$"
+        ),
+        r"turn off \g<what>",
+    ),
+    (
+        pattern(rf"^{POLITE}(?:don'?t|do not) (?:leave|keep) (?P<what>(?:the|my|our) [\w' -]+?) (?:open|up)$"),
+        r"close \g<what>",
+    ),
+    (
+        pattern(rf"^{POLITE}(?:don'?t|do not) (?:leave|keep) (?P<what>(?:the|my|our) [\w' -]+?) unlocked$"),
+        r"lock \g<what>",
+    ),
+    *(
+        (
+            pattern(
+                rf"^{POLITE}(?:make sure|ensure|see to it)(?: that)? (?P<what>(?:the|my|our|all (?:the )?) ?[\w' -]+?) "
+                rf"(?:is|are)(?:n'?t| not) (?:{states})(?: any ?more)?$"
+            ),
+            rf"{verb} \g<what>",
+        )
+        for states, verb in (("on|running", "turn off"), ("open|up", "close"), ("unlocked", "lock"))
+    ),
+    (
+        pattern(
+            rf"^(?:instead of|rather than|in place of) (?:the|my|our) [\w' -]+?,? (?={POLITE}(?:turn|switch|open|close|"
+            r"start|play|use|set|dim)\b(?!.*\b(?:it|them|that|one)\b))"
+        ),
+        "",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}(?:don'?t|do not) (?P<verb>open|close|shut|lower|raise) (?P<what>(?:the|my|our) [\w' -]+?) "
+            r"(?:all the way|fully|completely|entirely)(?: up| down)?,?(?: but)? (?:just|only) (?P<part>half ?way|half|"
+            rf"a (?:bit|little|third|quarter)|{NUMBER} ?(?:%|percent))$"
+        ),
+        r"\g<verb> \g<what> \g<part>",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}only (?=(?:open|close|shut|lower|raise|dim)\b.* (?:a (?:bit|little)|half ?way|half|slightly)$)"
+        ),
+        "",
+    ),
+    (
+        pattern(
+            rf"^{POLITE}(?:put|set|turn|switch) (?P<what>(?:the |my |our )?(?:heating|heater|thermostat|temperature|ac|"
+            rf"radiator|volume)) (?:on|onto|at) (?P<to>{NUMBER})\b(?! ?(?:minutes?|hours?|o'?clock|am|pm|:))"
+        ),
+        r"set \g<what> to \g<to>",
+    ),
+    (
+        pattern(
+            r"^(?:i|we|you|everyone|the whole street|the neighbours) can (?:still |even |clearly )*hear "
+            r"(?P<what>(?:the|that|your|my|our) [\w' -]+?) "
+            r"(?:all the way|from|through|(?:up|down|over|out|in) here|upstairs|"
+            r"downstairs|outside|in the (?:street|garden|bath\w*|next room))\b.*$"
+        ),
+        r"turn down \g<what>",
+    ),
+    # "don't dim it, brighten it", "slower, not faster", "the light must not stay on"
+    (
+        pattern(
+            rf"^{POLITE}(?:don'?t|do not) {ACTIONS} (?:(?:up|down|on|off) )?(?P<what>(?:the|my|our) [\w' -]+?)"
+            rf"(?: (?:up|down|on|off))?,? (?:(?:but|just|instead|rather) )*(?P<verb>{ACTIONS}) (?:it|them)"
+            r"(?P<to> (?:up|down|on|off))?(?: instead)?$"
+        ),
+        r"\g<verb> \g<what>\g<to>",
+    ),
+    (pattern(rf"^(?P<command>.*\b(?:{_DIRECTIONS})\b.*?),? (?:(?:and|but) )?not (?:{_DIRECTIONS})$"), r"\g<command>"),
+    (
+        pattern(
+            rf"^(?:instead of|rather than) \w+ing (?P<what>(?:the|my|our) [\w' -]+?),? (?:(?:just|please|simply) )*"
+            rf"(?P<verb>{ACTIONS}) it(?P<to> (?:on|off|up|down))?$"
+        ),
+        r"\g<verb> \g<what>\g<to>",
+    ),
+    *(
+        (
+            pattern(
+                r"^(?P<what>(?:the|my|our|all|those|these) [\w' -]+?) (?:must|should|shall|may|can)(?:n'?t| not) "
+                rf"(?:be |stay |remain )(?:left )?(?:{states})(?: any ?more)?$"
+            ),
+            rf"{verb} \g<what>",
+        )
+        for states, verb in (("on|running", "turn off"), ("open|up", "close"), ("unlocked", "lock"))
+    ),
+    (
+        pattern(
+            rf"^(?!.*\b(?:on|off|at)\b)(?!.*\bto\b.* from )(?P<command>{POLITE}(?:turn|set|put|change|bring|take|"
+            rf"lower|raise|drop|increase|decrease|reduce|dim) .+?) from {NUMBER}(?: ?(?:%|percent|degrees?))? "
+            rf"(?P<to>to {NUMBER}(?: ?(?:%|percent|degrees?))?)$"
+        ),
+        r"\g<command> \g<to>",
+    ),
+    # "I can't sleep with that light on"
+    (
+        pattern(
+            r"^(?:i |we |he |she |nobody )?(?:can'?t|cannot|can not|can (?:barely|hardly)|could(?:n'?t| not)) "
+            r"(?:even )?(?:sleep|work|concentrate|think|rest|read|relax|talk|study|focus|nap)(?: properly)? with "
+            r"(?P<what>(?:the|that|this|these|those|all (?:the|these|those)) [\w' -]+?) "
+            r"(?:on|running|blaring|going|playing)"
+            r"(?P<place> (?:in|on|at) (?:the|my|our) [\w' ]+)?$"
+        ),
+        r"turn off the \g<what>\g<place>",
     ),
     (
         pattern(
@@ -130,6 +240,15 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
         r"\g<be> \g<what> \g<state>",
     ),
 )
+# "Close the curtain of bedroom"
+_OF_PLACE = pattern(
+    rf"^(?P<command>{POLITE}{ACTIONS} (?:on |off |up |down )?(?:the |my |our )?(?:[\w'-]+ )?(?:lights?|lamps?|"
+    r"curtains?|blinds?|shutters?|fan|tv|television|speakers?|heating|heater|doors?)) of (?:the )?"
+    r"(?P<place>[\w' -]+?)(?P<state> on| off)?$"
+)
+_WISHES = pattern(r"^(?:i|we) wish(?: that)? (?:the|my|our|all)\b")
+_DOUBLE_ARTICLE = pattern(r"\bthe (?:all )?(?:the|that|this|these|those) ")
+_REFERS_TO = pattern(r"\b(?:it|that|them|this|those|these)\b")
 _STATE_OF = pattern(
     rf"^{POLITE}(?:(?:take|have) a (?:quick )?look at|look at|check (?:up )?on|inspect|what's up with|what is up "
     rf"with|"
@@ -189,10 +308,48 @@ _ONLY_ON = pattern(
 )
 
 
+# "It's boiling, turn it down" is about the heating.
+_VERY = (
+    r"(?: (?:getting|become|a bit|a little|so|too|really|very|way|much|absolutely|pretty|quite|rather|bloody|damn))*"
+)
+_FEELINGS = {
+    "climate": r"hot|warm|boiling|roasting|baking|sweltering|cold|chilly|freezing|nippy|cool",
+    "media_player": r"loud|noisy|quiet|deafening",
+    "light": r"dark|dim|bright|gloomy",
+}
+_FEELS = (
+    rf"^(?:(?:oh|god|man|wow|right|okay|ok|well|hey|brr+|phew|ugh)[, ]+)*(?:it's|it is|this (?:room|place) is){_VERY} "
+    rf"(?:{'|'.join(_FEELINGS.values())})(?: in here| here| inside| today| tonight| right now| now)?[,.;]?"
+    r"(?: (?:so|and|please|just|then|(?:can|could|would|will) you))* "
+)
+_FEELS_COMMAND = pattern(rf"{_FEELS}(?=(?:{ACTIONS}|up the|down the|bring|crank|give|get|play)\b)")
+_TURN_IT = pattern(
+    r"^(?P<verb>turn|bring|put|crank|take|dial) it (?P<rest>(?:right |all the way |back )?(?:up|down)\b.*)$"
+)
+
+
+def _felt(text: str, house: House) -> str:
+    """The command after a remark such as "it's freezing", which says what "it" is."""
+    if not (said := _FEELS_COMMAND.match(text)):
+        return text
+    command = text[said.end() :]
+    if not (turned := _TURN_IT.match(command)):
+        return command if not _REFERS_TO.search(command) else text
+    domain = next(
+        domain for domain, words in _FEELINGS.items() if re.search(rf"\b(?:{words})\b", said[0], re.IGNORECASE)
+    )
+    meant = [entity for entity in house.entities if entity.domain == domain]
+    if not meant or (domain == "climate" and len(meant) > 1):
+        return text
+    what = {"climate": meant[0].name, "media_player": "volume", "light": "lights"}[domain]
+    return f"{turned['verb']} the {what} {turned['rest']}"
+
+
 def in_common_words(text: str) -> str:
     """A request with the words that the default model knows."""
     for words, replacement in _WORDS:
-        text = words.sub(replacement, text)
+        if words.search(text):
+            text = _DOUBLE_ARTICLE.sub("the ", words.sub(replacement, text))
     return text
 
 
@@ -203,6 +360,9 @@ def rearranged(text: str, house: House) -> str:
         return f"what is the state of {asked['what']}"
     if (said := _PLACE_LEADS.match(text)) and said["rest"] and find_place(house, said["name"]):
         text = f"{said['command']} {said['place']}{said['rest']}"
+    text = (as_imperative(text) if _WISHES.match(text) else "") or _felt(text, house)
+    if (said := _OF_PLACE.match(text)) and find_place(house, said["place"]):
+        text = f"{said['command']} in the {said['place']}{said['state'] or ''}"
     if said := _ENOUGH.match(text):
         text = f"{said['command']} for {said['length']}{said['rest'] or ''}"
     return _without_idle_condition(text) or text

@@ -17,18 +17,20 @@ from typing import ClassVar
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
-from edgevox.core.words import WEEKDAYS, normalized_words, number_value
+from edgevox.core.words import WEEKDAYS, normalized_words, number_value, word_set
 from edgevox.home.clauses.direction import call_arguments, wrong_direction
 from edgevox.home.clauses.hook import CommandClauses
 from edgevox.home.clauses.imperative import as_imperative
 from edgevox.home.clauses.parser import Clauses
 from edgevox.home.entities import Entities, HomeError, House
-from edgevox.home.grammar import ACTIONS, NUMBER, POLITE, pattern
+from edgevox.home.grammar import ACTIONS, LEADS_WITH_ACTION, NUMBER, POLITE, pattern
 from edgevox.home.intents.catalogue import known_tools
 from edgevox.home.intents.quantities import QUANTITIES
 from edgevox.home.intents.resolution import ResolvedIntent
+from edgevox.home.phrasing import sentence, the
+from edgevox.home.resolve import labels
 from edgevox.home.resolve.labels import every_kind_word
-from edgevox.home.resolve.target_resolver import excepted_entities
+from edgevox.home.resolve.target_resolver import TargetNotFound, excepted_entities, has_targets, resolve_targets
 from edgevox.tools.executor import ToolExecutor
 
 _UNIT = r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|mins?|secs?)"
@@ -89,6 +91,7 @@ _ACTS = {
     "media_player_mute": pattern(r"\b(?:mute|silence)\b"),
     "media_pause": pattern(r"\b(?:pause|stop)\b"),
 }
+_STATE_WORDS = pattern(r"\b(?:on|off|out|up|down|open\w*|close[ds]?|shut|lock\w*|unlock\w*)\b")
 _QUOTED_WORDS = 6
 _WORDS_OF_NAME = 4
 
@@ -227,6 +230,73 @@ def _is_spared(text: str, limit: re.Match[str], call: ToolCall, entities: Entiti
     return bool(kept) and acted_on.isdisjoint(entity.id for entity in kept)
 
 
+# Words of which a request for these tools has at least one, or the name of such a thing: "Rosie" for a vacuum.
+_ADDS = (
+    r"add|put|lists?|buy|needs?|out of|get|shopping|grocer\w*|note|write|jot|low on|pick up|order|short|stick|throw|"
+    r"include|chuck|pop|bung|tasks?|to-?dos?|chores?|remember|forget|running|run|empty|gone|last|left|finished|want|no"
+)
+_ASKED_BY = {
+    tool: pattern(rf"\b(?:{words})\b")
+    for tool, words in {
+        "media_search_and_play": r"play\w*|hear|listen\w*|music|songs?|tunes?|albums?|artists?|playlists?|radio|"
+        r"stations?|podcasts?|audiobooks?|put|throw|stick|start|queue|cue|blast|pump|spin|sing|shuffle|watch|show|tv|telly|"
+        r"television|speakers?|sound|stereo|soundtrack|some|something|want|like|stream|resume|turn|switch|give|get|have",
+        "list_add_item": _ADDS,
+        "shopping_list_add_item": _ADDS,
+        "vacuum_start": r"vacuum\w*|clean\w*|robot\w*|roomba|hoover\w*|dirty|crumbs|floors?|carpets?|rugs?|sweep\w*|"
+        r"dust\w*|mop\w*|mess\w*|suck\w*",
+        "lawn_mower_start_mowing": r"mow\w*|lawn|grass|cut|trim",
+        "broadcast": r"announce\w*|tell|say|broadcast\w*|everyone|everybody|let|shout|call|message|inform|intercom|"
+        r"page|speakers?|notify|yell",
+        "media_pause": r"pause\w*|paws|stop\w*|hold|quiet\w*|silence|shush|halt|freeze|off|hush|enough|shut",
+        "media_next": r"next|skip\w*|another|change|different|forward|following|other|pass|boring|hate|don't like|"
+        r"something else",
+        "media_previous": r"previous|back|last|before|again|restart|rewind|replay|go",
+    }.items()
+}
+
+
+def is_unasked(text: str, call: ToolCall, house: House) -> bool:
+    """Whether a text has no word of what a call does: nothing is played for "a bit chilly"."""
+    words, tool = _ASKED_BY.get(call.name), known_tools().get(call.name)
+    if words is None or tool is None or words.search(text):
+        return False
+    domains = tool.target_domains or ()
+    own = [name for thing in house.entities if thing.domain in domains for name in (thing.name, *thing.aliases)]
+    return {*normalized_words(" ".join(own))}.isdisjoint(normalized_words(text))
+
+
+_PROGRAM_DOMAINS = frozenset({"scene", "script", "automation", "button", "input_button"})
+# "The fan on my laptop is loud" is about no fan of this home.
+_ELSEWHERE = pattern(
+    r"^(?:(?:and|so|but|well|oh|the|my|his|her|their|our|that|this) )*[\w' ]+? (?:on|in|of|at|inside|under) "
+    r"(?:my|his|her|their|your|our) (?P<thing>(?:[\w'-]+ ){1,3}?)"
+    r"(?:is|are|was|were|has|have|had|looks?|seems?|sounds?)\b"
+)
+_BESIDE_NAMES = word_set("the my our a an this that please in of at and um uh er oh so hey ok okay")
+
+
+def is_only_named(text: str, call: ToolCall, entities: Entities, house: House) -> bool:
+    """Whether a text only names what a call would act on, and does not say how: "the kitchen light"."""
+    tool = known_tools().get(call.name)
+    if tool is None or not tool.has_side_effects or tool.target_domains is None or not entities:
+        return False
+    if LEADS_WITH_ACTION.match(text) or any(entity.domain in _PROGRAM_DOMAINS for entity in entities):
+        return False
+    known = labels.vocabulary(house, labels.labels_of(house).values()) | _BESIDE_NAMES
+    words = normalized_words(text)
+    return len(text.split()) > 1 and known.issuperset(words) and not _STATE_WORDS.search(text)
+
+
+def is_elsewhere(text: str, call: ToolCall, house: House) -> bool:
+    """Whether a text describes a thing that is at or in something that this home does not have."""
+    tool, said = known_tools().get(call.name), _ELSEWHERE.match(text)
+    if said is None or tool is None or tool.target_domains is None or LEADS_WITH_ACTION.match(text):
+        return False
+    known = labels.vocabulary(house, labels.labels_of(house).values())
+    return known.isdisjoint(normalized_words(said["thing"]))
+
+
 def _is_in_arguments(words: str, arguments: dict[str, object]) -> bool:
     said = " ".join(str(arguments.get(slot) or "") for slot in _FREE_TEXT).casefold()
     return words.casefold().strip() in said
@@ -267,7 +337,7 @@ class UnreadLimits(Hook):
         left = run.notes.get(self.name)
         if not isinstance(left, str):
             return None
-        problem = self._problem(left, call)
+        problem = self._problem(left, call) or self._not_found(call) or self._unasked(run.text, call)
         if problem:
             run.notes[f"{self.name}.problem"] = problem
         return Deny(problem) if problem else None
@@ -283,10 +353,34 @@ class UnreadLimits(Hook):
             return ""  # the call says why
         resolution = self._executor.resolve(call).resolution
         entities = resolution.entities if isinstance(resolution, ResolvedIntent) else ()
+        if is_only_named(text, call, entities, house):
+            return f"What should I do with {the(entities[0])}?" if len(entities) == 1 else "What should I do with them?"
+        if is_elsewhere(text, call, house):
+            return "I left everything as it is; please tell me if I should change something."
         if limit := unread_limit(text, house, call, entities):
             return (
                 f'I am not sure what to do about "{limit}", so I left everything as it is. Please say it another way.'
             )
         if wrong_direction(text, call, entities):
             return "I am not sure in which direction you mean that, so I left everything as it is."
+        return ""
+
+    def _unasked(self, text: str, call: ToolCall) -> str:
+        try:
+            is_refused = is_unasked(text, call, self._house())
+        except (HomeError, StateError):
+            return ""  # the call says why
+        return (
+            "I am not sure what to do, so I left everything as it is. Please say it another way." if is_refused else ""
+        )
+
+    def _not_found(self, call: ToolCall) -> str:
+        """What the resolver says about a call for what this home does not have: "lock the car", "put the kettle on"."""
+        try:
+            if has_targets(call.name):
+                resolve_targets(call.name, call_arguments(call), self._house())
+        except TargetNotFound as error:
+            return sentence(error.message)
+        except (HomeError, StateError):
+            pass  # the call asks, or says why
         return ""

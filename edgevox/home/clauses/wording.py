@@ -31,7 +31,37 @@ _MAX_CHARS = 240
 
 # --- letters
 
+_NOT_A_TITLE = pattern(rf"^(?!{POLITE}play\b)")
 _CONTRACTIONS = (
+    (pattern(r"\b(do|does|did|ca|wo|is|are|was|were|should|could|would|has|have|must|need)nt\b"), r"\1n't"),
+    (pattern(r"\b(i)(m|ve)\b"), r"\1'\2"),
+    (pattern(r"\b(that|what|how|where|there|here)s\b"), r"\1's"),
+    (pattern(r"\b(we|you|they)(ve|re)\b(?<!were)"), r"\1'\2"),
+    (
+        pattern(
+            r"\bits (?=(?:too|so|very|really|getting|a bit|a little|way|pretty|quite|absolutely|not|dark|bright|hot|"
+            r"cold|warm|chilly|boiling|freezing|loud|noisy|raining|late|time)\b)"
+        ),
+        "it's ",
+    ),
+    (pattern(r"\blets (?=(?:have|get|put|play|see|go|turn|open|close|start|make|watch|listen)\b)"), "let's "),
+    (pattern(r"\b(?:pls|plz|pleas)\b"), "please"),
+    (pattern(r"\bu (?=(?:please|turn|switch|set|put|open|close|dim|play|tell|start|stop|make|lock)\b)"), "you "),
+    (pattern(r"\bwanna\b"), "want to"),
+    (pattern(r"\b(can|could|would|will) (?:ya|u)\b"), r"\1 you"),
+    (pattern(r"^((?:please )?)(?:tern|trun|tunr) (?=on|off|of|the|my|it|up|down|all)"), r"\1turn "),
+    (pattern(r"^((?:please )?)(?:swich|swtich) "), r"\1switch "),
+    (pattern(r"\blite(?=s?\b)"), "light"),
+    (pattern(rf"^((?:please )?(?:set|turn|put|dim)\b.*) too (?={NUMBER}\b)"), r"\1 to "),
+    (pattern(r"^((?:please )?(?:turn|switch|shut) (?:(?!\b(?:on|off|up|down|to|in|at)\b)[\w' ])+?) of$"), r"\1 off"),
+    (
+        pattern(
+            r"(?:\b(?:maybe|sorta|kinda|sort of|kind of|possibly|perhaps|kindly|like) )+"
+            rf"(?={ACTIONS} (?:the|my|our|all|on|off|up|down|it)\b)"
+        ),
+        "",
+    ),
+    (pattern(r"\bgimme\b"), "give me"),
     (pattern(r"\b(don|doesn|didn|can|won|isn|aren|wasn|weren|shouldn|couldn|wouldn|hasn|haven) t\b"), r"\1't"),
     (pattern(r"\b(what|it|that|let|how|who|where|there|when) s\b"), r"\1's"),
     (pattern(r"\b(i) (m|ll|ve|d)\b"), r"\1'\2"),
@@ -57,6 +87,16 @@ _ADDRESS = pattern(
     r"^(?:(?P<hey>hey|hi|hello|ok|okay|yo),? )?(?P<name>[a-z]{3,}),? "
     rf"(?=(?:please|can|could|would|will|{ACTIONS}|play|add|remind|wake|what|what's|how|how's|is|are|tell|give|cancel|"
     r"skip|show|read|when|do|did)\b)"
+)
+
+# What is said to the assistant after a request, or before it.
+_VOCATIVE = r"(?:my )?(?:dear|love|darling|friend|mate|buddy|pal|bro|bruh|dude|sweetie)"
+_CHAT_ENDS = pattern(
+    rf"(?:[, ]+(?:{_VOCATIVE}|tho|though|(?:will|would) ya|innit|eh|lol|asap|ta|thx|cheers|many thanks|"
+    r"thank you (?:so much|very much|kindly|dear)))+$"
+)
+_CHAT_LEADS = pattern(
+    rf"^(?:(?:hi|hello|hey|ok|okay|oh|yo)[, ]+)?{_VOCATIVE}[, ]+(?=(?:please|can|could|would|will|{ACTIONS})\b)"
 )
 
 _ASKS = pattern(r"(?:is|are|do|did|when|will|would|has)\b")
@@ -142,8 +182,11 @@ def plain_wording(text: str, house: House) -> str:
     ending = plain[len(plain.rstrip(" .!?")) :]
     plain = plain.rstrip(" .!?")
     before = plain
-    for words, replacement in _CONTRACTIONS:
-        plain = words.sub(replacement, plain)
+    if _NOT_A_TITLE.match(plain):
+        for words, replacement in _CONTRACTIONS:
+            plain = words.sub(replacement, plain)
+    if not _DICTATION.search(plain):
+        plain = _CHAT_LEADS.sub("", _CHAT_ENDS.sub("", plain))
     plain = _without_address(plain, house)
     plain = corrected(plain, house)
     plain = _IDIOM_ENDS.sub("", _IDIOM_LEADS.sub("", plain))

@@ -123,6 +123,8 @@ def without_excepted(entities: Entities, house: House, said: str) -> Entities:
     """The entities without those that are excepted, at least one. Raises HomeError."""
     kept = {entity.id for entity in excepted_entities(house, said)}
     left = tuple(entity for entity in entities if entity.id not in kept)
+    if len(left) == len(entities):
+        raise TargetNotFound(f"I am not sure which of them {said} is.")
     if not left:
         raise TargetNotFound("Then nothing is left to change.")
     return left

@@ -31,8 +31,8 @@ from edgevox.home.resolve.labels import find_place
 _WORDS: dict[Quantity, tuple[str, str]] = {
     BRIGHTNESS: (
         r"brighter|brighten|undim|lighten|more lights?|more bright|too dark|(?:a bit|a little|so|very|pretty) dark",
-        r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|too harsh|not (?:so|as) bright"
-        r"|blinding me|blinding",
+        r"dimmer|darker|dim|darken|less lights?|less bright|less harsh|too bright|so bright|too harsh"
+        r"|not (?:so|as|that|too) bright|blinding me|blinding",
     ),
     TEMPERATURE: (
         r"warmer|hotter|warm (?:it )?up|heat (?:it )?up|more heat(?:ing)?|too (?:cold|cool|chilly)|not so (?:cold"
@@ -41,7 +41,8 @@ _WORDS: dict[Quantity, tuple[str, str]] = {
     ),
     SPEED: (r"faster", r"slower|slow"),
     VOLUME: (
-        r"louder|more volume|more sound|too quiet|can(?:'t|not) hear",
+        r"louder|more volume|more sound|too quiet|(?:can )?(?:barely|hardly) hear"
+        r"|can(?:'t|not| not) hear",
         r"quieter|softer|less volume|less loud|less noise|too loud|too noisy|not (?:so|as|that) loud",
     ),
 }  # fmt: skip
@@ -122,10 +123,27 @@ _IS_LEVEL = pattern(
     rf"|up)\b).*{_NUMBER} percent$"
 )
 _PREDICATE = pattern(r"\b(?:is|are|'s|feels|seems|too|so|much)\b.*")
-_NOT_THE_END = pattern(r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$")
+_NOT_THE_END = pattern(
+    r"^(?:but )?(?:not|don't turn (?:it|them)) (?:off|all the way|completely|too much|too \w+)$|"
+    r"^not (?:so|as|that) (?:warm|hot|cold|bright|dark|loud|quiet|fast)$"
+)
 _WISH = pattern(
     r"^(?:it would|it'd|would) be (?:\w+ )?(?:nice|lovely|great|good|better|nicer) if (?P<what>.+?) "
     r"(?:were|was|could be|would be) "
+)
+_COMPARATIVES = {
+    "quiet": "quieter", "loud": "louder", "bright": "brighter", "dark": "darker", "warm": "warmer", "cold": "colder",
+    "hot": "hotter", "cool": "cooler", "slow": "slower", "fast": "faster", "dim": "dimmer",
+}  # fmt: skip
+_MORE_OF = pattern(rf"\bmore ({'|'.join(_COMPARATIVES)})\b")
+# "My eyes hurt, the lamp is so bright" without its mark.
+_COMPLAINT_ENDS = pattern(
+    r"^(?P<before>(?!.*\b(?:says?|said|think|thinks|thought|told|asked|whether|if|that)\b).*\w) "
+    r"(?P<complaint>(?:the|my|our) (?:(?!the\b|my\b|our\b)[\w']+ ){1,4}?(?:is|are|sounds?|feels?|looks?) "
+    r"(?:way |far |much )?(?:too|so) (?:bright|dark|loud|quiet|warm|hot|cold))$"
+)
+_ACTS = pattern(
+    r"\b(?:turn|switch|open|close|shut|lock|unlock|start|stop|set|play|add|remind|mute|pause|make|put|dim|is|are|was)\b"
 )
 _MAX_CLAUSES = 3
 _LARGE_STEP = 2
@@ -176,14 +194,17 @@ def parse(text: str, house: House) -> Calls | str:
     plain = (
         text.casefold().replace("per cent", "percent").replace("%", " percent").replace("too degrees", "two degrees")
     )
-    plain = _WISH.sub(r"\g<what> ", plain)
+    plain = _MORE_OF.sub(lambda said: _COMPARATIVES[said[1]], _WISH.sub(r"\g<what> ", plain))
+    if (ends := _COMPLAINT_ENDS.match(plain)) and not _ACTS.search(ends["before"]):
+        plain = ends["complaint"]
     plain = _TAKE_OFF.sub(r"lower by \1", _THAT_ARE_ON.sub("the lights", " ".join(plain.split())))
     if _QUESTION.match(plain):
         return ()
     clauses = [part.strip() for part in re.split(r"[,;.]| - ", plain) if part.strip()][: _MAX_CLAUSES + 1]
     if len(clauses) > _MAX_CLAUSES:
         return ()
-    for number, clause in enumerate(clauses):
+    # "Not so warm, two degrees less" changes by two.
+    for number, clause in sorted(enumerate(clauses), key=lambda each: _COUNT.search(each[1]) is None):
         others = [other for place, other in enumerate(clauses) if place != number]
         if any(_OTHER_COMMAND.match(other) and not _NOT_THE_END.match(other) for other in others):
             continue

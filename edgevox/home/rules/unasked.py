@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
 from edgevox.core.types import ToolCall
-from edgevox.home.grammar import ACTIONS, pattern
+from edgevox.home.grammar import ACTIONS, POLITE, pattern
 from edgevox.home.intents.catalogue import known_tools
 
 LEFT = "All right, I'll leave it as it is."
@@ -73,7 +73,8 @@ _STATE = (
 )
 _LEAVE = pattern(
     r"(?:^|[,;] |\b(?:please|and|just|no|okay|ok|so|then) )(?:leave|hold|keep(?= .+ (?:where|as|how|the way|the "
-    r"same|unchanged|untouched|alone)\b)) (?:it|them|that|those|(?:the|my|our) [\w' -]+?) "
+    r"same|unchanged|untouched|alone)\b)) (?:it|them|that|those|(?:the|my|our) "
+    rf"(?:(?!\b(?:but|then|for|until|till|while|if|when|and (?:then|{ACTIONS}))\b)[\w' -])+?) "
     rf"{_STATE}(?=$|[,.!])"
 )
 _NOT_WANTED = pattern(
@@ -123,7 +124,79 @@ _BLAMES = pattern(
     rf"\b(?:you|he|she|they|we|i|some(?:one|body)) should(?:n'?t| not) have {_PARTICIPLE}\b"
     rf"|^(?:(?:oh|hey|and|well)[, ]+)*some(?:one|body) (?:has |just )*{_PARTICIPLE}\b"
 )
+_LEADS = r"^(?:(?:and|so|but|well|oh|hey|yeah|yes|no|okay|ok|then|come on|please)[, ]+)*"
+_DICTATES = r"play|add|announce|broadcast|say|tell|remind|write|note|read|show|search"
+# "She said turn it off", "a new study says we should …", "they want us to …"
+_REPORTS = pattern(
+    rf"{_LEADS}(?!{POLITE}(?:i|you|what|who|which|when|where|why|how|let|{ACTIONS}|{_DICTATES})\b)(?:(?:an?|the|my|our|his|"
+    r"her|their|that|some|most) )?(?:[\w']+ ){0,2}?[\w']+ (?:always |just |also |never |once |only )*"
+    r"(?:says?|said|told|asks?|asked|thinks|thought|suggests|suggested|claims?|claimed|explained|recommends?|"
+    r"recommended|advises?|advised|warned|replied|shouted|believes|(?:wants?|wanted) (?:us|me|him|her|them))\b"
+    rf"|^(?!{POLITE}(?:{_DICTATES})\b).* (?!i\b)[\w']+ (?:said|asked|replied|shouted|whispered|cried|yelled)$"
+)
+_PLANS = pattern(
+    rf"{_LEADS}(?:i|we|he|she|they|you|people)(?:'m|'re|'s| am| are| is| was| were|'ve been| have been) "
+    r"(?:just |only |also |still |always |actually |really )*"
+    r"(?:thinking|planning|considering|talking|dreaming|hoping|arguing|reading) (?:of|about|on|to|whether|if)\b"
+)
+# Commands to a person: "kids turn that down", "close your eyes", "turn left at the lights", "click start".
+_KIN = (
+    r"(?:mum|mummy|mom|mommy|mama|dad|daddy|papa|grandma|grandpa|granny|grandad|kids|children|boys|girls|guys|"
+    r"sweetheart|sweetie|darling|honey|babe)"
+)
+_NO_OBJECT = "".join(rf"(?<!\b{word} )" for word in ("for", "the", "my", "our", "a", "with", "to", "of", "and", "by"))
+_TO_A_PERSON = (
+    pattern(
+        rf"{_LEADS}{_KIN}[, ]+(?:please[, ]+)?(?=(?:can|could|would|will|don'?t|do|did|go|come|get|put|bring|give|have|"
+        rf"are|is|stop|{ACTIONS})\b)"
+    ),
+    pattern(
+        rf"{_LEADS}(?:{ACTIONS}|play|go|come|get|take|hold)\b(?:.* )?{_NO_OBJECT}(?:kids|children|boys|girls|guys)$"
+    ),
+    pattern(
+        rf"\b(?:{ACTIONS}|take|pick|hold|wash|brush|eat|finish|get|bring|move|do|use|check|watch|mind) (?:(?:on|off|up|"
+        r"down|out|away|back|in) )?your\b(?! (?:volume|voice|sound|speech|speed|speaking|language|name|microphone|mic|"
+        r"settings?|memory|timers?|alarms?|reminders?|lists?|best|magic|thing|job)\b)"
+    ),
+    pattern(
+        r"\b(?:turn|go|keep|bear|veer) (?:left|right|straight)(?= (?:at|onto|into|on to|after|then|and|here|ahead|in|"
+        r"past)\b|$)|\bturn (?:around|the page|to (?:page|chapter)|(?:the|your) key)\b"
+    ),
+    pattern(
+        r"^(?:(?:yeah|yes|okay|ok|then|now|next|first|and|so|just)[, ]+)*(?:double[- ])?(?:click|tap|scroll|swipe)\b"
+    ),
+    # Two people: "did you close it yes i did", "tell your brother to turn it down"
+    pattern(
+        rf"{_LEADS}(?:did|have|has|are|were|was|shall|do) (?:you|i|we|he|she|they)(?! mind\b)\b.* "
+        r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet)\b"
+    ),
+    pattern(rf"{_LEADS}(?:go and )?(?:tell|ask) (?:him|her|them|your (?!voice)\w+) (?:to|not to|if|that)\b"),
+    pattern(
+        rf"{_LEADS}(?:go (?:upstairs|downstairs|outside|inside|over|to (?:bed|your|the \w+))|"
+        r"come (?:here|on|down|over|in|back|upstairs|downstairs|inside))\b.* (?:and|to)\b"
+    ),
+)
+# What the speaker does, or is going to do.
+_SWITCHING = r"(?:turn|switch|open|close|shut|lock|unlock|dim|mute|lower|raise|start)"
+_I_DO = pattern(
+    rf"\b(?:let me|i'll|i will|i'm (?:going|about) to|i am (?:going|about) to|i'm gonna|i was going to|i was about to|"
+    r"i have to go and|i already|we'll|we will) (?:just |quickly |first |now |go and |already |then |only )*"
+    rf"{_SWITCHING}\b"
+    r"|\b(?:i'm|i am|we're|we are|(?:yes|yeah|no) just) (?:just |already |only |still )*(?:turning|switching|closing|"
+    r"opening|locking|unlocking|dimming)\b"
+)
+_DEFECT = pattern(
+    r"\b(?:is|are|'s|'re|was|were|got|keeps?|been) (?:\w+ )?(?:stuck|broken|jammed|flickering|leaking|playing up|"
+    r"out of order|not working|burnt out|blown|kaput|faulty)\b"
+    r"|\b(?:doesn'?t|does not|won'?t|isn'?t|don'?t) work(?:ing)?\b"
+)
+_COMMANDS = pattern(
+    r"\b(?:turn|switch|put|open|close|shut|lock|unlock|dim|set|make|start|stop|lower|raise)(?: (?:it|them|that))?"
+    r"(?: back)? (?:on|off|up|down|the|my|our|all|to)\b|\b(?:play|resume|pause|mute)\b|"
+    r"\b(?:send|bring|call|get) (?:it|them|him|her|the|my|our)\b"
+)
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
+_ASKED = pattern(r"\b(?:please|(?:can|could|would|will) you)\b")
 
 
 # "Lower the volume by" goes on; "what are you up to" does not.
@@ -157,8 +230,23 @@ def answer_to(text: str) -> str:
 def is_spoken_of(text: str) -> bool:
     """Whether a sentence speaks of an act without asking for it."""
     words = _plain(text)
+    if is_said_to_a_person(words):
+        return True
+    if any(
+        (said := form.search(words)) and not (_ASKED.search(words) or _COMMANDS.search(words[said.end() :]))
+        for form in (_I_DO, _DEFECT)
+    ):
+        return True
+    if any((said := form.search(words)) and not _ASKED.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
+        return True
     said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
-    return said is not None and not _AND_THEN.search(words[said.end() :])
+    return said is not None and not any(form.search(words[said.end() :]) for form in (_AND_THEN, _COMMANDS))
+
+
+def is_said_to_a_person(text: str) -> bool:
+    """Whether a sentence is said to a person: nothing is looked up for it either."""
+    words = _plain(text)
+    return any(form.search(words) for form in _TO_A_PERSON)
 
 
 def _plain(text: str) -> str:
@@ -175,6 +263,7 @@ class UnrequestedActions(Hook):
     async def on_run_start(self, run: Run) -> Answer | None:
         answer = answer_to(run.text)
         run.notes[self.name] = not answer and is_spoken_of(run.text)
+        run.notes[f"{self.name}.to_a_person"] = not answer and is_said_to_a_person(run.text)
         return Answer(answer) if answer else None
 
     async def before_tool(self, run: Run, call: ToolCall) -> Deny | None:
@@ -185,4 +274,6 @@ class UnrequestedActions(Hook):
 
     def _refuses(self, run: Run, call: ToolCall) -> bool:
         tool = known_tools().get(call.name)
+        if run.notes.get(f"{self.name}.to_a_person"):
+            return tool is not None and (tool.has_side_effects or tool.target_domains is not None)
         return bool(run.notes.get(self.name)) and tool is not None and tool.has_side_effects

@@ -36,6 +36,14 @@ MINUTE_S = 60
         ("heater two off, leave heater one alone", "turn off heater two", "heater one"),
         ("blinds down, leave the curtains alone", "close blinds", "the curtains"),
         ("kill the lights, but my desk lamp can stay", "kill the lights", "my desk lamp"),
+        ("turn off every light but leave the kitchen one", "turn off every light", "the kitchen"),
+        ("turn off all lights, only the desk lamp shall stay on", "turn off all lights", "the desk lamp"),
+        ("every light off save the one in the kitchen", "turn off every light", "the kitchen"),
+        ("kill the lights everywhere, keep the desk lamp", "kill the lights everywhere", "the desk lamp"),
+        ("i want all lights off but please not the desk lamp", "turn off all lights", "the desk lamp"),
+        ("lights off everywhere not the kitchen", "turn off lights everywhere", "the kitchen"),
+        ("i want you turn off all lights but not the desk lamp", "turn off all lights", "the desk lamp"),
+        ("leave the tv on but switch the other lights off", "switch all the lights off", "the tv"),
     ],
 )
 def test_an_exception_is_separated_from_the_command(text: str, command: str, excepted: str) -> None:
@@ -104,6 +112,18 @@ def test_other_sentences_reach_the_model_as_they_are(text: str) -> None:
     clauses = parse_clauses(text, NOW)
     assert clauses.is_plain
     assert clauses.command == text
+
+
+@pytest.mark.parametrize("said", ["the hallway dear", "the hallweigh"])
+async def test_a_misheard_exception_is_no_reason_to_act_on_everything(bench: Bench, said: str) -> None:
+    talk = Talk(bench, ("turn_off", {"domain": "light"}))
+    await talk.say(f"turn off all the lights apart from {said}")
+    assert bench.state("light.hallway") == "on"
+
+
+async def test_what_stays_on_may_be_of_another_kind_than_the_command(bench: Bench) -> None:
+    await Talk(bench, ("turn_off", {"name": "tv"})).say("turn off the tv but keep the light on")
+    assert bench.state("media_player.tv") == "off"
 
 
 async def test_a_home_that_cannot_be_reached_is_reported_as_such(bench: Bench) -> None:

@@ -48,6 +48,35 @@ async def test_no_limited_command_is_carried_out_as_if_it_were_plain() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "tool", "arguments", "entity_id"),
+    [
+        ("the kitchen light", "turn_on", {"name": "kitchen light"}, "light.kitchen"),
+        ("the tv in the living room please", "turn_off", {"name": "tv"}, "media_player.tv"),
+        ("the robot", "vacuum_start", {}, "vacuum.robot"),
+        ("a bit nippy today", "media_search_and_play", {"search_query": "a bit nippy"}, "media_player.tv"),
+        ("three red bags", "list_add_item", {"item": "red bags", "name": "shopping list"}, "todo.shopping_list"),
+        ("he came home late", "vacuum_start", {}, "vacuum.robot"),
+        ("the fan on my laptop is so loud", "turn_on", {"domain": "fan"}, "fan.bedroom"),
+    ],
+)
+async def test_a_thing_that_is_only_named_is_left_alone(
+    text: str, tool: str, arguments: dict[str, object], entity_id: str
+) -> None:
+    assert not await acts(text, tool, arguments, entity_id)
+
+
+async def test_the_name_of_a_scene_is_a_command() -> None:
+    assert await acts("movie night", "turn_on", {"name": "movie night"}, "scene.movie_night")
+
+
+@pytest.mark.parametrize("tool", ["turn_on", "get_state"])
+async def test_no_call_is_made_for_what_this_home_does_not_have(tool: str) -> None:
+    result = await Talk(Bench(), written(tool, {"name": "kettle"}), "Done.").run("the kettle on")
+    assert [one.code for one in result.results] == ["tool_denied"]
+    assert result.reply == "I know nothing called kettle."
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "turn off the hallway light if you don't mind",
@@ -87,6 +116,8 @@ def test_free_text_may_contain_any_words(bench: Bench) -> None:
     [
         ("hallway light off", "turn_on", {}, True),
         ("hallway light on", "turn_on", {}, False),
+        ("ouch, so bright in the hallway", "turn_on", {}, True),
+        ("it is pitch dark in the hallway", "turn_off", {}, True),
         ("dim the hallway light by ten percent", "light_set", {"brightness": 10}, True),
         ("make the hallway light brighter", "light_set", {"brightness": 20}, True),
         ("turn the hallway light down", "light_set", {"brightness": 20}, False),

@@ -52,6 +52,8 @@ async def change(home: Bench, text: str) -> str:
         ("living room light dimmer, but not off", 20),
         ("the living room light is far too bright", 5),
         ("I can hardly read, living room light up a bit", 50),
+        ("my eyes hurt the living room light is too bright", 20),
+        ("not that bright in the living room", 20),
     ],
 )
 async def test_lights_change_from_their_own_value(home: Bench, text: str, brightness: int) -> None:
@@ -63,12 +65,15 @@ async def test_lights_change_from_their_own_value(home: Bench, text: str, bright
     ("text", "entity", "slot", "value"),
     [
         ("two degrees warmer", "climate.thermostat", "temperature", 23),
+        ("not so warm, three degrees less please", "climate.thermostat", "temperature", 18),
         ("half a degree cooler", "climate.thermostat", "temperature", 20.5),
         ("turn the heating up by one and a half degrees", "climate.thermostat", "temperature", 22.5),
         ("it's too cold, turn the heating up", "climate.thermostat", "temperature", 22),
         ("fifty degrees warmer", "climate.thermostat", "temperature", 30),
         ("louder", TV, "volume_level", 50),
         ("the tv is too loud", TV, "volume_level", 30),
+        ("I can barely hear the tv", TV, "volume_level", 50),
+        ("make that the tv is more quiet", TV, "volume_level", 30),
         ("tv twice as loud", TV, "volume_level", 80),
         ("ceiling fan half as fast", FAN, "percentage", 20),
         ("the fan is too noisy, slower please", FAN, "percentage", 15),

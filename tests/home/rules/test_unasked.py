@@ -61,6 +61,8 @@ def test_a_sentence_that_forbids_an_act_is_known(text: str) -> None:
         "don't make any noise",
         "did I leave the oven on",
         "leave the porch light on for ten minutes",
+        "leave the porch light on for ten minutes then turn it off",
+        "leave the porch light on but turn the others off",
         "keep the fan running",
         "never mind",
         "stop closing the blinds",
@@ -82,6 +84,24 @@ def test_other_sentences_with_such_words_are_left_to_the_model(text: str) -> Non
         "what if we opened all the windows",
         "can you dim lamps at all",
         "could I close the garage with my phone",
+        "a new report says we should keep the heating at eighteen degrees",
+        "let's turn the lights on, he said",
+        "they want us to close the garage",
+        "we're thinking about painting the bedroom green",
+        "kids turn that down",
+        "sweetheart go and shut the door please",
+        "dad can you open the window",
+        "open your mouth",
+        "put your coat on",
+        "turn left at the traffic lights",
+        "click start and then turn off bluetooth",
+        "have you turned the fan off no not yet",
+        "tell your sister to turn the radio down",
+        "go upstairs and clean the bathroom",
+        "hold on let me switch the fan on",
+        "are you ready yes just locking the door",
+        "the mower is stuck in the hedge again",
+        "the dishwasher doesn't work",
     ],
 )
 def test_what_is_only_spoken_of_is_known(text: str) -> None:
@@ -96,6 +116,21 @@ def test_what_is_only_spoken_of_is_known(text: str) -> None:
         "could you close the blinds",
         "could the lights be turned off please",
         "suppose a train leaves at ten",
+        "my wife always says it is too late so please lock the door",
+        "close the blinds i said",
+        "play he said she said",
+        "turn left lamp on",
+        "turn your volume down",
+        "play music for the children",
+        "mum wants the lamp on",
+        "i'm going to bed turn off the lights",
+        "the remote is broken turn the tv off",
+        "the mower is stuck just send it home",
+        "someone turned the lamp off turn it back on",
+        "i'll be late so close the blinds",
+        "do you mind closing the blinds no the curtains",
+        "tell the robot to clean the kitchen",
+        "can you turn on the kitchen no the bedroom light",
     ],
 )
 def test_a_request_is_not_taken_for_talk(text: str) -> None:
@@ -108,6 +143,12 @@ async def test_a_call_for_what_is_only_spoken_of_is_refused(bench: Bench) -> Non
     result = await agent(bench, model).run("the tv went off by itself")
     assert result.reply.startswith("I left everything as it is")
     assert bench.state("media_player.tv") == before != "off"
+
+
+async def test_nothing_is_looked_up_for_what_is_said_to_a_person(bench: Bench) -> None:
+    model = ScriptedModel([written("get_state", {"name": "front door"}), "Done."])
+    result = await agent(bench, model).run("honey did you lock the front door")
+    assert [one.code for one in result.results] == ["tool_denied"]
 
 
 @pytest.mark.parametrize(
