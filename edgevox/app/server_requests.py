@@ -14,7 +14,7 @@ from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
 from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, outcome_sentence
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
-from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.sentence_parts import held_in
 from edgevox.tools.mcp.servers import McpServers
 from edgevox.tools.mcp.vocabulary import stem, words_of
@@ -37,12 +37,25 @@ class AddressedServers(Hook):
 
     def _decided(self, run: Run) -> Answer | Calls | None:
         request = self._servers.meant(run.text)
-        if request is None:
-            return None
+        return None if request is None else self._called(run, request)
+
+    def _called(self, run: Run, request: Request | Lookup | str) -> Answer | Calls:
+        match request:
+            case str():
+                return Answer(request)
+            case Lookup(requests, then):
+
+                def follow(outcomes: tuple[ToolOutcome, ...]) -> Answer | Calls:
+                    failed = next((outcome for outcome in outcomes if outcome.is_error), None)
+                    if failed is not None:
+                        return Answer(outcome_sentence(failed))
+                    return self._called(run, then([outcome.content for outcome in outcomes]))
+
+                return Calls(tuple(map(_call, requests)), follow)
         if request.missing:
             return Answer(f"For that I also need the {listed([_spoken(name) for name in request.missing], 'and')}.")
         run.notes[self.name] = request
-        return Calls((ToolCall("", request.tool, json.dumps(request.arguments, ensure_ascii=False)),))
+        return Calls((_call(request),))
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         """Say what a tool has returned, in its own words."""
@@ -82,7 +95,13 @@ class NamedServers(AddressedServers):
             request = self._servers.meant(run.text)
             if request is None or not all(words <= request.named_words for words in named):
                 return None
+        if not named and (lookup := self._servers.looked_up(run.text)) is not None:
+            return self._called(run, lookup)
         return self._decided(run)
+
+
+def _call(request: Request) -> ToolCall:
+    return ToolCall("", request.tool, json.dumps(request.arguments, ensure_ascii=False))
 
 
 # "(use "git add <file>..." to update what will be committed)" is for users of a terminal.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from edgevox.core.words import STOP_WORDS, normalized_words, singular
 from edgevox.tools.mcp.arguments import asks_for_zone
@@ -27,6 +27,18 @@ class Request:
     def named_words(self) -> frozenset[str]:
         """The words of those values."""
         return frozenset(word for value in self.named for word in normalized_words(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Calls whose results decide what is called next; `then` gets them in order."""
+
+    requests: tuple[Request, ...]
+    then: Next
+
+
+Next: TypeAlias = "Callable[[Sequence[str]], Request | Lookup | str]"
+"""The next call, or the answer."""
 
 
 # --- arguments
@@ -130,6 +142,19 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     return Request(tool.name, arguments, tuple(missing), tuple(words.named)), words.used
 
 
+def resolved_schema(slot: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of a schema without references and null."""
+    reference = slot.get("$ref")
+    if isinstance(reference, str):
+        kept = schema.get("$defs", schema.get("definitions", {}))
+        found = kept.get(reference.rpartition("/")[2])
+        return found if isinstance(found, Mapping) else slot
+    for way in slot.get("anyOf", ()):
+        if isinstance(way, Mapping) and way.get("type") != "null":
+            return {**slot, **way}
+    return slot
+
+
 def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [slot for slot in schema.get("properties", {}).values() if isinstance(slot, Mapping)]
 
@@ -179,15 +204,7 @@ class _Filling:
         return None
 
     def _resolved(self, slot: Mapping[str, Any]) -> Mapping[str, Any]:
-        reference = slot.get("$ref")
-        if isinstance(reference, str):
-            kept = self._schema.get("$defs", self._schema.get("definitions", {}))
-            found = kept.get(reference.rpartition("/")[2])
-            return found if isinstance(found, Mapping) else slot
-        for way in slot.get("anyOf", ()):
-            if isinstance(way, Mapping) and way.get("type") != "null":
-                return {**slot, **way}
-        return slot
+        return resolved_schema(slot, self._schema)
 
     @staticmethod
     def _type(slot: Mapping[str, Any]) -> str:

@@ -17,7 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from edgevox.core.words import STOP_WORDS
-from edgevox.tools.mcp.filling import Request, Used, fill
+from edgevox.tools.mcp.filling import Lookup, Request, Used, fill
+from edgevox.tools.mcp.graph_requests import GraphTools
 from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
 from edgevox.tools.mcp.vocabulary import (
     ACT_WORDS,
@@ -51,6 +52,17 @@ class ServerTools:
         """How much a word tells, by how few tools have it."""
         counts = Counter(word for tool in self._tools for word in tool.weights)
         return {word: math.log(1 + len(self._tools) / count) for word, count in counts.items()}
+
+    @cached_property
+    def _graphs(self) -> tuple[GraphTools, ...]:
+        by_server: dict[str, list[DescribedTool]] = {}
+        for described, (_, server) in zip(self._tools, self.tools, strict=True):
+            by_server.setdefault(server, []).append(described)
+        return tuple(graph for tools in by_server.values() if (graph := GraphTools(tools)).is_graph)
+
+    def looked_up(self, text: str) -> Request | Lookup | None:
+        """A request that may need what a server knows before it can be made, or None."""
+        return next((found for graph in self._graphs if (found := graph.meant(text))), None)
 
     def meant(self, text: str) -> Request | None:
         """The tool that a sentence means, with its arguments, or None."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.requests import ServerTools
 from edgevox.tools.mcp.tools import Definition, as_tool
 
@@ -47,6 +48,27 @@ TOOLS = {
             "type": "array",
             "items": schema({"name": TEXT, "accountType": TEXT}),
         }})),
+    ),
+    "garden": (
+        ("plant_things", "Put new things into the garden book.", schema({"things": {
+            "type": "array",
+            "items": schema({"thingName": TEXT, "thingType": TEXT, "remarks": {"type": "array", "items": TEXT}}),
+        }})),
+        ("add_remarks", "Add remarks to things of the garden book.", schema({"additions": {
+            "type": "array",
+            "items": schema({"thingName": TEXT, "remarks": {"type": "array", "items": TEXT}}),
+        }})),
+        ("delete_remarks", "Delete remarks of the garden book.", schema({"deletions": {
+            "type": "array",
+            "items": schema({"thingName": TEXT, "remarks": {"type": "array", "items": TEXT}}),
+        }})),
+        ("delete_things", "Delete things of the garden book.", schema({"thingNames": {
+            "type": "array", "items": TEXT,
+        }})),
+        ("tie_things", "Create ties in the garden book.", schema({"ties": {
+            "type": "array", "items": schema({"source": TEXT, "target": TEXT, "tieType": TEXT}),
+        }})),
+        ("seek_things", "Seek things in the garden book.", schema({"query": TEXT})),
     ),
     "clock": (
         ("convert_time", "Convert a time between time zones.", schema({
@@ -155,6 +177,65 @@ def test_a_request_names_its_tool_and_holds_the_arguments(
     assert (request.tool, request.arguments, request.missing) == (tool, arguments, ())
 
 
+GARDEN_BOOK = json.dumps(
+    {
+        "things": [
+            {"thingName": "Rosa", "thingType": "rose", "remarks": ["likes sun", "hates wind"]},
+            {"thingName": "Gus", "thingType": "goat", "remarks": []},
+        ],
+        "ties": [{"source": "Gus", "target": "Rosa", "tieType": "eats"}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Remember that Rosa needs water", ("add_remarks", {"additions": [
+            {"thingName": "Rosa", "remarks": ["needs water"]},
+        ]})),
+        ("please make a note that gus's leg is sore", ("add_remarks", {"additions": [
+            {"thingName": "Gus", "remarks": ["leg is sore"]},
+        ]})),
+        ("Ivy climbs the wall, remember that", ("plant_things", {"things": [
+            {"thingName": "Ivy", "thingType": "person", "remarks": ["climbs the wall"]},
+        ]})),
+        ("keep in mind that Ivy is a shrub", ("plant_things", {"things": [
+            {"thingName": "Ivy", "thingType": "shrub", "remarks": ["is a shrub"]},
+        ]})),
+        ("Rosa is the neighbour of Gus, save that connection", ("tie_things", {"ties": [
+            {"source": "Rosa", "target": "Gus", "tieType": "neighbour of"},
+        ]})),
+        ("forget that Rosa likes the sun", ("delete_remarks", {"deletions": [
+            {"thingName": "Rosa", "remarks": ["likes sun"]},
+        ]})),
+        ("forget everything you know about gus", ("delete_things", {"thingNames": ["Gus"]})),
+        ("what do you know about Rosa", "Rosa (rose): likes sun, hates wind; Gus eats Rosa."),
+        ("tell me what you know about Tulip", "I know nothing about Tulip."),
+        ("forget that Tulip is red", "I did not know that about Tulip."),
+    ],
+)  # fmt: skip
+def test_what_a_server_knows_decides_how_a_statement_is_kept(
+    servers: ServerTools, said: str, expected: tuple[str, Mapping[str, Any]] | str
+) -> None:
+    found: Request | Lookup | str | None = servers.looked_up(said)
+    while isinstance(found, Lookup):
+        assert [request.tool for request in found.requests] == ["garden_seek_things"]
+        (name,) = (str(request.arguments["query"]) for request in found.requests)
+        found = found.then([GARDEN_BOOK if name.casefold() in GARDEN_BOOK.casefold() else "{}"])
+
+    answer = (found.tool.removeprefix("garden_"), found.arguments) if isinstance(found, Request) else found
+    assert answer == expected
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["remember me", "forget it", "remember to water Rosa", "don't forget to call", "what do you have on the list"],
+)
+def test_what_states_nothing_is_not_for_a_server_that_keeps_facts(servers: ServerTools, said: str) -> None:
+    assert servers.looked_up(said) is None
+
+
 def test_what_a_tool_needs_and_the_request_does_not_hold_is_named(servers: ServerTools) -> None:
     request = servers.meant("move the file /tmp/a.txt")
 
@@ -168,4 +249,4 @@ def test_nothing_that_is_said_in_a_home_is_a_request_for_a_server(servers: Serve
     said = [row["utterance"] for row in rows if isinstance(row.get("utterance"), str)]
 
     assert said
-    assert [sentence for sentence in said if servers.meant(sentence)] == []
+    assert [sentence for sentence in said if servers.meant(sentence) or servers.looked_up(sentence)] == []
