@@ -28,8 +28,11 @@ class OneRequest:
     def meant(self, sentence: str) -> Request:
         return self._request
 
-    def looked_up(self, sentence: str) -> Lookup | None:
-        return self.lookup
+    def looked_up(self, sentence: str) -> Request | Lookup:
+        return self.lookup or self._request
+
+    def forget_tables(self) -> None:
+        """Has none."""
 
 
 def servers(*missing: str) -> McpServers:
@@ -61,6 +64,8 @@ def test_an_answer_has_the_part_of_a_result_that_was_asked_for() -> None:
     assert asked_part(json.dumps(info), "tell me about /a.txt") == json.dumps(info)
     assert asked_part(json.dumps("[FILE] a.txt"), "list /") == '"[FILE] a.txt"'
     assert asked_part(json.dumps(tree), "show the tree of /") == '"a.txt, b with c.txt"'
+    assert asked_part(json.dumps("[{'title': 'Emma'}, {'title': 'Dracula'}]"), "books") == '["Emma", "Dracula"]'
+    assert asked_part(json.dumps("[('name': 'Emma', 'pages': 474}]"), "books") == '[{"name": "Emma", "pages": 474}]'
 
 
 async def test_what_is_missing_is_named() -> None:

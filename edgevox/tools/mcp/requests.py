@@ -20,6 +20,7 @@ from edgevox.core.words import STOP_WORDS
 from edgevox.tools.mcp.filling import Lookup, Request, Used, fill
 from edgevox.tools.mcp.graph_requests import GraphTools
 from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
+from edgevox.tools.mcp.table_questions import TableTools
 from edgevox.tools.mcp.vocabulary import (
     ACT_WORDS,
     FIRST_SENTENCE,
@@ -54,15 +55,29 @@ class ServerTools:
         return {word: math.log(1 + len(self._tools) / count) for word, count in counts.items()}
 
     @cached_property
-    def _graphs(self) -> tuple[GraphTools, ...]:
+    def _by_server(self) -> tuple[Sequence[DescribedTool], ...]:
         by_server: dict[str, list[DescribedTool]] = {}
         for described, (_, server) in zip(self._tools, self.tools, strict=True):
             by_server.setdefault(server, []).append(described)
-        return tuple(graph for tools in by_server.values() if (graph := GraphTools(tools)).is_graph)
+        return tuple(by_server.values())
+
+    @cached_property
+    def _graphs(self) -> tuple[GraphTools, ...]:
+        return tuple(graph for tools in self._by_server if (graph := GraphTools(tools)).is_graph)
+
+    @cached_property
+    def _tables(self) -> tuple[TableTools, ...]:
+        return tuple(tables for tools in self._by_server if (tables := TableTools(tools)).are_complete)
 
     def looked_up(self, text: str) -> Request | Lookup | None:
-        """A request that may need what a server knows before it can be made, or None."""
-        return next((found for graph in self._graphs if (found := graph.meant(text))), None)
+        """What a sentence means, also where a server has to be asked before its request can be made; or None."""
+        found = next((found for graph in self._graphs if (found := graph.meant(text))), None)
+        return found or self.meant(text) or next((asked for each in self._tables if (asked := each.meant(text))), None)
+
+    def forget_tables(self) -> None:
+        """Ask for the tables of databases again before the next question about them."""
+        for tables in self._tables:
+            tables.forget()
 
     def meant(self, text: str) -> Request | None:
         """The tool that a sentence means, with its arguments, or None."""

@@ -137,8 +137,12 @@ class McpServers:
         return self._tools_here().meant(sentence)
 
     def looked_up(self, sentence: str) -> Request | Lookup | None:
-        """A request that may need what an available server knows before it can be made, or None."""
+        """What a sentence means, also where a server has to be asked before its request can be made; or None."""
         return self._tools_here().looked_up(sentence)
+
+    def forget_tables(self) -> None:
+        """Ask for the tables of databases again before the next question about them."""
+        self._choosing.forget_tables()
 
     def _tools_here(self) -> ServerTools:
         here = tuple(

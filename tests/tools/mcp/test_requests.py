@@ -11,6 +11,7 @@ import pytest
 
 from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.requests import ServerTools
+from edgevox.tools.mcp.select_statements import Column, select_statement
 from edgevox.tools.mcp.tools import Definition, as_tool
 
 SUITES = Path(__file__).parents[2] / "eval"
@@ -250,3 +251,78 @@ def test_nothing_that_is_said_in_a_home_is_a_request_for_a_server(servers: Serve
 
     assert said
     assert [sentence for sentence in said if servers.meant(sentence) or servers.looked_up(sentence)] == []
+
+
+TABLES = {
+    "artists": (Column("id", True), Column("name", False), Column("country", False), Column("age", True)),
+    "paintings": (Column("title", False), Column("artist", False), Column("price", True), Column("year", True)),
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "sql"),
+    [
+        ("how many paintings are there", "SELECT COUNT(*) AS number_of_paintings FROM paintings"),
+        (
+            "what's the most expensive painting",
+            "SELECT title, price FROM paintings WHERE price IS NOT NULL ORDER BY price DESC LIMIT 1",
+        ),
+        ("who is the youngest artist", "SELECT name, age FROM artists WHERE age IS NOT NULL ORDER BY age ASC LIMIT 1"),
+        ("average price of the paintings", "SELECT AVG(price) AS average_price FROM paintings"),
+        ("what is the total price of all paintings", "SELECT SUM(price) AS total_price FROM paintings"),
+        (
+            "list the paintings by Ida O'Neill that cost more than 1,200",
+            "SELECT title, price FROM paintings WHERE price > 1200 AND LOWER(artist) LIKE '%ida o''neill%'",
+        ),
+        ("which artists are older than 40", "SELECT name FROM artists WHERE age > 40"),
+        ("paintings from before 1900", "SELECT title FROM paintings WHERE year < 1900"),
+        (
+            "how many paintings per artist",
+            "SELECT artist, COUNT(*) AS number_of_paintings FROM paintings GROUP BY artist",
+        ),
+        (
+            "which artist has the most paintings",
+            "SELECT artist, COUNT(*) AS number_of_paintings FROM paintings GROUP BY artist ORDER BY 2 DESC LIMIT 1",
+        ),
+        (
+            "how many different countries are there",
+            "SELECT COUNT(DISTINCT country) AS number_of_countries FROM artists",
+        ),
+        # what tables do not say is not made up
+        ("which painting has the most visitors", ""),
+        ("which artist is the most famous", ""),
+        ("how many people live in France", ""),
+        ("paint the fence", ""),
+        ("which painting should I buy", ""),
+    ],
+)
+def test_a_question_whose_words_are_all_of_a_table_is_a_query(said: str, sql: str) -> None:
+    assert select_statement(said, TABLES) == sql
+
+
+def test_the_tables_are_asked_for_once_before_a_question_about_them() -> None:
+    tools = (
+        ("list_tables", "List all tables.", schema({})),
+        ("describe_table", "The columns of a table.", schema({"table_name": TEXT})),
+        ("read_query", "Run a SELECT query (SQL).", schema({"query": TEXT})),
+    )
+    shop = ServerTools(
+        [
+            (as_tool(Definition(name=name, description=text, input_schema=slots), name, _call, server_id="shop"), "")
+            for name, text, slots in tools
+        ]
+    )
+
+    listing = shop.looked_up("how many goats are there")
+    assert isinstance(listing, Lookup)
+    assert [request.tool for request in listing.requests] == ["list_tables"]
+    describing = listing.then([json.dumps("[('name': 'goats'}, ('name': 'barns'}]")])
+    assert isinstance(describing, Lookup)
+    assert describing.requests == (Request("describe_table", {"table_name": "goats"}),)
+    asking = describing.then([json.dumps("[{'name': 'id', 'type': 'INTEGER'}, {'name': 'name', 'type': 'TEXT'}]")])
+    assert asking == Request("read_query", {"query": "SELECT COUNT(*) AS number_of_goats FROM goats"})
+    assert shop.looked_up("how many goats are there") == asking
+    assert shop.looked_up("how many sheep are there") is None
+    assert listing.then([json.dumps("[]")]) == "I do not know that."
+    shop.forget_tables()
+    assert isinstance(shop.looked_up("how many goats are there"), Lookup)
