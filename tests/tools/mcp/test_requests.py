@@ -34,6 +34,22 @@ TOOLS = {
         }})),
         ("move_note", "Move a file to another place.", schema({"source": TEXT, "destination": TEXT})),
     ),
+    "shelf": (
+        ("make_folder", "Make a new folder or ensure that it exists.", schema({"path": TEXT})),
+        ("find_files", "Find files that match a pattern.", schema({"path": TEXT, "pattern": TEXT})),
+        ("list_allowed_folders", "Lists the folders that are allowed.", schema({})),
+    ),
+    "source": (
+        ("diff_staged", "Shows changes that are staged for commit.", schema({"repo_path": TEXT})),
+        ("diff_unstaged", "Shows changes that are not yet staged.", schema({"repo_path": TEXT})),
+        ("diff", "Shows differences between branches.", schema({"repo_path": TEXT, "target": TEXT})),
+        ("checkout", "Switches branches.", schema({"repo_path": TEXT, "branch_name": TEXT})),
+        ("commit", "Records changes.", schema({"repo_path": TEXT, "message": TEXT})),
+        ("add", "Adds files to what is staged.", schema({
+            "repo_path": TEXT, "files": {"type": "array", "items": TEXT},
+        })),
+    ),
+    "mind": (("carefulthinking", "Solve problems by thinking in steps.", schema({"thought": TEXT})),),
     "web": (("fetch", "Fetch a page of the web.", schema({"url": {"type": "string", "format": "uri"}})),),
     "sums": (("calculate", "Calculate an expression.", schema({"expression": TEXT})),),
     "ledger": (
@@ -166,6 +182,35 @@ def servers() -> ServerTools:
             "at 5:20 pm in Amsterdam what time is it in Seattle",
             "clock_convert_time",
             {"source_timezone": "Europe/Amsterdam", "time": "17:20", "target_timezone": "America/Los_Angeles"},
+        ),
+        # what is called otherwise, what is composed, and values that are no words of the tool
+        ("I want /a.txt to be called /b.txt", "disk_move_note", {"source": "/a.txt", "destination": "/b.txt"}),
+        (
+            "in /a.txt rye bread should become oat bread",
+            "disk_edit_note",
+            {"path": "/a.txt", "edits": [{"oldText": "rye bread", "newText": "oat bread"}]},
+        ),
+        (
+            "instead of rye put oat in /a.txt",
+            "disk_edit_note",
+            {"path": "/a.txt", "edits": [{"oldText": "rye", "newText": "oat"}]},
+        ),
+        ("have a quick look at /a.txt", "disk_read_note", {"path": "/a.txt"}),
+        ("put a new folder called bees inside /home/me/Notes", "shelf_make_folder", {"path": "/home/me/Notes/bees"}),
+        (
+            "look for anything about pancakes under /home/me/Notes",
+            "shelf_find_files",
+            {"path": "/home/me/Notes", "pattern": "pancakes"},
+        ),
+        ("which directories am I permitted to touch", "shelf_list_allowed_folders", {}),
+        ("what is about to be committed in /src/app", "source_diff_staged", {"repo_path": "/src/app"}),
+        ("how does draft differ from here in /src/app", "source_diff", {"repo_path": "/src/app", "target": "draft"}),
+        ("switch /src/app over to draft", "source_checkout", {"repo_path": "/src/app", "branch_name": "draft"}),
+        ("add plan.txt to the next commit in /src/app", "source_add", {"repo_path": "/src/app", "files": ["plan.txt"]}),
+        (
+            "think in steps about how to seat four guests",
+            "mind_carefulthinking",
+            {"thought": "how to seat four guests"},
         ),
     ],
 )
