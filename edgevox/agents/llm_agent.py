@@ -308,10 +308,14 @@ class LLMAgent:
     async def _start(self, decision: Answer | Calls | Parts | None, state: TurnState, turn: Turn) -> Answer | None:
         """Return the answer of a hook, or of the calls that a hook asks for."""
         match decision:
-            case Calls(calls) if await turn.gate.passed(turn.cancel):
+            case Calls(calls, then) if await turn.gate.passed(turn.cancel):
                 state.run.hop += 1
                 numbered = (replace(call, id=f"call_{next(state.call_numbers)}") for call in calls)
-                return await self._tool_loop.run(ModelReply("", tuple(numbered), (), "tool_calls"), state, turn)
+                before = len(state.run.outcomes)
+                answer = await self._tool_loop.run(ModelReply("", tuple(numbered), (), "tool_calls"), state, turn)
+                if then is None or turn.cancel.is_set() or state.run.hop >= self._max_iterations:
+                    return answer
+                return await self._start(then(tuple(state.run.outcomes[before:])), state, turn)
             case Answer() as answer:
                 return answer
         return None

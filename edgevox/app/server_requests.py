@@ -14,9 +14,10 @@ from edgevox.core.types import ToolCall
 from edgevox.core.words import normalized_words
 from edgevox.llm.hooks_slm.result_text import as_sentence, content_words, outcome_sentence
 from edgevox.llm.tool_parsers.json_repair import Unreadable, loads
-from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.sentence_parts import held_in
 from edgevox.tools.mcp.servers import McpServers
+from edgevox.tools.mcp.table_questions import rows_in
 from edgevox.tools.mcp.vocabulary import stem, words_of
 
 Names = Callable[[], tuple[str, ...]]
@@ -37,12 +38,25 @@ class AddressedServers(Hook):
 
     def _decided(self, run: Run) -> Answer | Calls | None:
         request = self._servers.meant(run.text)
-        if request is None:
-            return None
+        return None if request is None else self._called(run, request)
+
+    def _called(self, run: Run, request: Request | Lookup | str) -> Answer | Calls:
+        match request:
+            case str():
+                return Answer(request)
+            case Lookup(requests, then):
+
+                def follow(outcomes: tuple[ToolOutcome, ...]) -> Answer | Calls:
+                    failed = next((outcome for outcome in outcomes if outcome.is_error), None)
+                    if failed is not None:
+                        return Answer(outcome_sentence(failed))
+                    return self._called(run, then([outcome.content for outcome in outcomes]))
+
+                return Calls(tuple(map(_call, requests)), follow)
         if request.missing:
             return Answer(f"For that I also need the {listed([_spoken(name) for name in request.missing], 'and')}.")
         run.notes[self.name] = request
-        return Calls((ToolCall("", request.tool, json.dumps(request.arguments, ensure_ascii=False)),))
+        return Calls((_call(request),))
 
     async def after_tool(self, run: Run, call: ToolCall, outcome: ToolOutcome) -> Answer | None:
         """Say what a tool has returned, in its own words."""
@@ -51,6 +65,8 @@ class AddressedServers(Hook):
             return None
         if outcome.is_error and outcome.code == "invalid_arguments":
             return Answer(as_sentence(f"Sorry, that did not work: {content_words(outcome.content)}"))
+        if outcome.is_error:
+            self._servers.forget_tables()
         part = outcome.content if outcome.is_error else asked_part(outcome.content, run.text)
         if _CODE.fullmatch(code := part.strip('"')):
             return Answer(code)  # a token is as it is, without a capital letter
@@ -82,7 +98,12 @@ class NamedServers(AddressedServers):
             request = self._servers.meant(run.text)
             if request is None or not all(words <= request.named_words for words in named):
                 return None
-        return self._decided(run)
+        found = self._servers.meant(run.text) if named else self._servers.looked_up(run.text)
+        return None if found is None else self._called(run, found)
+
+
+def _call(request: Request) -> ToolCall:
+    return ToolCall("", request.tool, json.dumps(request.arguments, ensure_ascii=False))
 
 
 # "(use "git add <file>..." to update what will be committed)" is for users of a terminal.
@@ -93,13 +114,20 @@ _LINE = re.compile(r"(?P<key>[A-Za-z][\w -]{1,30}): (?P<value>\S.*)")
 _KEYS = {"big": "size", "large": "size", "long": "size", "when": "modified", "changed": "modified", "old": "created"}
 
 
+_TREE_KEYS = frozenset({"type", "children"})
+
+
 def asked_part(content: str, question: str) -> str:
     """The part of a result that a question is about: of lines with keys those that it names, of a tree the names."""
     read = _decoded(content)
     if isinstance(read, str):
         read = _decoded(read)  # JSON in the text of a result
-    if isinstance(read, list) and len(read) > 1 and all(isinstance(each, dict) and "name" in each for each in read):
-        return json.dumps(_names_below(read), ensure_ascii=False)
+    rows = rows_in(content)
+    if len(rows) > 1 and all("name" in row and (len(row) == 1 or _TREE_KEYS & row.keys()) for row in rows):
+        return json.dumps(_names_below(rows), ensure_ascii=False)
+    if rows and isinstance(read, str | list):
+        values = [next(iter(row.values())) for row in rows if len(row) == 1]
+        return json.dumps(values if len(rows) == len(values) > 1 else rows, ensure_ascii=False)
     if not isinstance(read, str):
         return content
     text = _HINT.sub("", read)

@@ -97,9 +97,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Make these calls as if the model had written them; their sentences are the answer."""
+    """Make these calls as if the model had written them; their sentences are the answer.
+
+    With `then`, their outcomes decide what comes next instead.
+    """
 
     calls: tuple[ToolCall, ...]
+    then: Callable[[tuple[ToolOutcome, ...]], Answer | Calls] | None = None
 
 
 @dataclass(frozen=True, slots=True)

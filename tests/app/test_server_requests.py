@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import cast
 
+import pytest
+
+from edgevox.agents import LLMAgent
 from edgevox.app.server_requests import AddressedServers, NamedServers, asked_part
 from edgevox.core.hooks import Answer, Calls, Run, ToolOutcome
-from edgevox.tools.mcp.filling import Request
+from edgevox.testing import ScriptedModel
+from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.servers import McpServers
+from edgevox.tools.mcp.tools import Definition, as_tool
 
 
 class OneRequest:
     """Servers that take every sentence for the same request."""
+
+    lookup: Lookup | None = None
 
     def __init__(self, request: Request) -> None:
         self._request = request
 
     def meant(self, sentence: str) -> Request:
         return self._request
+
+    def looked_up(self, sentence: str) -> Request | Lookup:
+        return self.lookup or self._request
+
+    def forget_tables(self) -> None:
+        """Has none."""
 
 
 def servers(*missing: str) -> McpServers:
@@ -50,6 +64,8 @@ def test_an_answer_has_the_part_of_a_result_that_was_asked_for() -> None:
     assert asked_part(json.dumps(info), "tell me about /a.txt") == json.dumps(info)
     assert asked_part(json.dumps("[FILE] a.txt"), "list /") == '"[FILE] a.txt"'
     assert asked_part(json.dumps(tree), "show the tree of /") == '"a.txt, b with c.txt"'
+    assert asked_part(json.dumps("[{'title': 'Emma'}, {'title': 'Dracula'}]"), "books") == '["Emma", "Dracula"]'
+    assert asked_part(json.dumps("[('name': 'Emma', 'pages': 474}]"), "books") == '[{"name": "Emma", "pages": 474}]'
 
 
 async def test_what_is_missing_is_named() -> None:
@@ -69,3 +85,27 @@ async def test_what_names_a_thing_of_the_home_is_left_to_it() -> None:
     of_vault = NamedServers(vault, lambda: ("Garden", "Desk Lamp"), lambda _text: False)
     assert isinstance(await of_vault.on_run_start(said("open the note in the vault garden")), Calls)
     assert await of_vault.on_run_start(said("put the desk lamp in the vault garden")) is None
+
+
+@pytest.mark.parametrize(("known", "expected"), [("Rosa", ["find", "add"]), ("nobody", ["find"])])
+async def test_what_is_looked_up_decides_what_is_called_next(known: str, expected: list[str]) -> None:
+    fake = OneRequest(Request("other", {}))
+    added = Request("add", {"name": "Rosa"})
+    fake.lookup = Lookup((Request("find", {"query": "Rosa"}),), lambda found: added if "Rosa" in found[0] else "Who?")
+    called: list[str] = []
+
+    async def call(name: str, _arguments: Mapping[str, object]) -> object:
+        called.append(name)
+        return known if name == "find" else "added"
+
+    slots = {"type": "object", "properties": {"query": {"type": "string"}, "name": {"type": "string"}}}
+    tools = [
+        as_tool(Definition(name=name, input_schema=slots, read_only=True), name, call, server_id="book")
+        for name in ("find", "add")
+    ]
+    hook = NamedServers(cast("McpServers", fake), lambda: (), lambda _text: False)
+    agent = LLMAgent("edgevox", tools=tools, hooks=[hook], model=ScriptedModel([]))
+    result = await agent.run("remember that Rosa needs water")
+
+    assert called == expected
+    assert result.reply == ("Added." if "add" in expected else "Who?")

@@ -58,6 +58,7 @@ def test_a_misspelt_copy_is_replaced_by_the_spoken_words(text: str, said: str, e
         ("mara@example.com", "write to mara@example.org", "mara@example.org"),
         ("report.md", "open report.md", "report.md"),
         ("**/*report.md*", "search for report.md", "**/*report.md*"),
+        ("/home/me/notes/bees", "a folder called bees in /home/me/notes", "/home/me/notes/bees"),
         ("kitchen light", "the kitchen light and/or the lamp", None),
         ("lamp", "turn off the lamp.then go", None),
     ],

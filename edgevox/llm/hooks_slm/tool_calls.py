@@ -359,6 +359,9 @@ def exact_name(text: str, request: str) -> str | None:
     # A pattern such as **/*list.txt* has the name in it as it is.
     if text in names or text.strip("*/") in names or text in request.split():
         return text
+    folder, _, last = text.rpartition("/")
+    if folder in names and last in _COPIED_WORD.findall(request):  # "a folder called bees in ~/notes"
+        return text
     ratios = {name: difflib.SequenceMatcher(None, name, text, autojunk=False).ratio() for name in names}
     nearest = max(ratios, key=lambda name: ratios[name])
     return nearest if ratios[nearest] >= _SAME_NAME else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from edgevox.core.words import STOP_WORDS, normalized_words, singular
 from edgevox.tools.mcp.arguments import asks_for_zone
@@ -29,9 +29,21 @@ class Request:
         return frozenset(word for value in self.named for word in normalized_words(value))
 
 
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Calls whose results decide what is called next; `then` gets them in order."""
+
+    requests: tuple[Request, ...]
+    then: Next
+
+
+Next: TypeAlias = "Callable[[Sequence[str]], Request | Lookup | str]"
+"""The next call, or the answer."""
+
+
 # --- arguments
 
-_IS_PATH = re.compile(r"path|file|dir|folder|repo|source|destination|root", re.IGNORECASE)
+IS_PATH = re.compile(r"path|file|dir|folder|repo|source|destination|root", re.IGNORECASE)
 _IS_URL = re.compile(r"\bur[il]s?\b|address|link", re.IGNORECASE)
 _IS_SQL = re.compile(r"sql|query", re.IGNORECASE)
 _IS_SUM = re.compile(r"expression|formula|equation", re.IGNORECASE)
@@ -42,7 +54,13 @@ _ENDS = (
     r"(?= (?:in|to|from|of|with|on|for|at|into|and|as|by|using|have|has|is|are|contains?|saying|containing|reading|"
     r"that|off|under|below)\b|[,;]|$)"
 )
+_MAKES = stems(("create", "make", "new"))
+_NEW_INSIDE = re.compile(r"\b(?:called|named) [\"'“]?(?P<name>[\w.-]+)", re.IGNORECASE)
 _IS_REVISION = re.compile(r"revision|commit|\bsha|\bref\b|target", re.IGNORECASE)
+_COMPARED_WITH = re.compile(
+    r"\b(?:between|against|with|from|to|and|does|versus|vs|since) (?:the )?(?:branch )?(?P<value>[A-Za-z][\w./-]*)",
+    re.IGNORECASE,
+)
 _IS_PATTERN = re.compile(r"pattern|glob|query", re.IGNORECASE)
 _IS_ORDER = re.compile(r"sort|order", re.IGNORECASE)
 _IS_SORTED = stems(("sort", "order", "first", "by", "largest", "biggest", "smallest"))
@@ -51,11 +69,16 @@ _NAME_WORDS = frozenset({"name", "filename", "title", "file", "id"})
 _LEAD = re.compile(
     r"^(?:(?:please|can you|could you|would you|hey|i want (?:you )?to|use|the|a|an|tool|to|say|for|about|me|this|that|"
     r"in|of|on|from|with|called|named|my|it|is|what|what's|which|how|are|there|does|do|s|and|run|execute|show|get|give|"
-    r"tell|say|query|search|find|read|open|list|up|down)\b[ :,]*)+",
+    r"tell|say|query|search|find|read|open|list|up|down|over|back|onto|anything|something|any)\b[ :,]*)+",
     re.IGNORECASE,
 )
 
 
+_KIND_OF_THING = re.compile(
+    r"^(?:(?:any|all|the|every) )?(?:files?|nodes?|things?|anything|something|everything|documents?|notes?) "
+    r"(?:called|named|about|mentioning|containing|related to|to do with|with|that mentions?)(?: the (?:name|word))? ",
+    re.IGNORECASE,
+)
 _PROPER = re.compile(r"(?<=\w )[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]*)*")
 _ENUMERATION = re.compile(r", (?:and |or )?| (?:and|or) (?=\S+$)")
 _ENUMERATED = re.compile(r"[\w'-]+(?:, (?:and |or )?[\w'-]+)+(?: (?:and|or) [\w'-]+)?")
@@ -66,6 +89,15 @@ _EXCHANGE = re.compile(
     r"(?P<new>\S.*?)(?= (?:in|at)$|$| in |[.'\"] [A-Z])",
     re.IGNORECASE,
 )
+# "oat milk should become rye milk", "instead of oat milk put rye milk"
+_BECOMING = re.compile(
+    r"^(?:(?:please|can you|could you)[ ,]+)*(?:(?:in|inside)[ ,]+)?(?:(?:make|let) )?(?:the )?(?:words? |text |line )?"
+    r"(?P<old>\S.*?) (?:should|must|needs to|has to|ought to) (?:now )?(?:become|be|read|say|turn into|be changed to) "
+    r"(?P<new>\S.*?)(?: (?:in|instead|now))*$|"
+    r"\binstead of (?P<old_first>\S.*?),? (?:put|write|use|have|say|insert) (?P<new_last>\S.*?)(?: in)?$|"
+    r"\b(?:turn|make) (?P<old_turned>\S.*?) into (?P<new_turned>\S.*?)(?: in)?$",
+    re.IGNORECASE,
+)
 _CONTAINING = re.compile(
     r"\b(?:containing|which says|that says|saying|reading|"
     r"with (?:the )?(?:following |new )?(?:text|words|contents?|lines?)):? (?P<value>\S.*)$",
@@ -73,6 +105,16 @@ _CONTAINING = re.compile(
 )
 # "that Tom likes hiking": what is known of a name.
 _STATEMENT = re.compile(r"\bthat (?P<subject>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*) (?P<said>\S.*)$")
+
+
+def exchange_in(rest: str) -> tuple[str, str] | None:
+    """What there is and what it becomes: ("rye", "oat") for "replace rye with oat"."""
+    if found := _EXCHANGE.search(rest):
+        return found["old"], found["new"]
+    if found := _BECOMING.search(rest):
+        old, new = filter(None, found.groups())
+        return old, new
+    return None
 
 
 def _side_of(name: str) -> str:
@@ -130,6 +172,19 @@ def fill(described: DescribedTool, held: Held) -> tuple[Request, Used]:
     return Request(tool.name, arguments, tuple(missing), tuple(words.named)), words.used
 
 
+def resolved_schema(slot: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A part of a schema without references and null."""
+    reference = slot.get("$ref")
+    if isinstance(reference, str):
+        kept = schema.get("$defs", schema.get("definitions", {}))
+        found = kept.get(reference.rpartition("/")[2])
+        return found if isinstance(found, Mapping) else slot
+    for way in slot.get("anyOf", ()):
+        if isinstance(way, Mapping) and way.get("type") != "null":
+            return {**slot, **way}
+    return slot
+
+
 def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [slot for slot in schema.get("properties", {}).values() if isinstance(slot, Mapping)]
 
@@ -156,7 +211,10 @@ class _Filling:
     def _needs_one_place(self) -> bool:
         """Whether one path is all that is required to find something."""
         required = self._schema.get("required", ())
-        return sum(bool(_IS_PATH.search(name) or _IS_PATTERN.search(name)) for name in required) == 1
+        return sum(bool(IS_PATH.search(name) or _IS_PATTERN.search(name)) for name in required) == 1
+
+    def _asks_for_name(self) -> bool:
+        return any("name" in plain_words(name) for name in self._schema.get("required", ()))
 
     def value(self, name: str, slot: object, *, is_required: bool, parent: str = "") -> object:
         """The value of a parameter, or None."""
@@ -179,15 +237,7 @@ class _Filling:
         return None
 
     def _resolved(self, slot: Mapping[str, Any]) -> Mapping[str, Any]:
-        reference = slot.get("$ref")
-        if isinstance(reference, str):
-            kept = self._schema.get("$defs", self._schema.get("definitions", {}))
-            found = kept.get(reference.rpartition("/")[2])
-            return found if isinstance(found, Mapping) else slot
-        for way in slot.get("anyOf", ()):
-            if isinstance(way, Mapping) and way.get("type") != "null":
-                return {**slot, **way}
-        return slot
+        return resolved_schema(slot, self._schema)
 
     @staticmethod
     def _type(slot: Mapping[str, Any]) -> str:
@@ -235,15 +285,19 @@ class _Filling:
         if _IS_REVISION.search(name) and held.revision:
             revision, held.revision = held.revision, ""
             return revision
-        if _IS_PATH.search(name) and held.paths:
+        if IS_PATH.search(name) and held.paths:
             files = held.files if self._takes_a_file else []
+            is_new = len(held.paths) == 1 and not self._names.isdisjoint(_MAKES) and not self._asks_for_name()
+            inside = _NEW_INSIDE.search(held.rest) if is_new and held.folder and not files else None
             path = held.paths.pop(0)
+            if inside:
+                return f"{path.rstrip('/')}/{inside['name']}"
             return files[0] if len(files) == 1 else path
         if not is_required:
             return None
-        if (pair := _EXCHANGE.search(held.rest)) and (side := _side_of(name)):
+        if (side := _side_of(name)) and (pair := exchange_in(held.rest)):
             self.used.named += 1
-            return self._without_nouns(pair[side])
+            return self._without_nouns(pair[side == "new"])
         if len(options := _OPTION.findall(str(slot.get("description", "")))) > 1:
             return str(self._choice(options, is_required=True) or options[0])
         if "name" in plain_words(name) and len(proper := _PROPER.findall(held.rest)) == 1:
@@ -253,8 +307,10 @@ class _Filling:
             self.used.named += 1
             self.named.append(found)
             return found
+        if _IS_REVISION.search(name) and (ref := self._compared_branch()):
+            return ref
         self.used.guessed += 1
-        if _IS_PATH.search(name):
+        if IS_PATH.search(name):
             file = FILE.search(held.rest)
             return file[0] if file else None
         left = file[0] if self._takes_globs and (file := FILE.search(held.rest)) else self._left()
@@ -294,6 +350,15 @@ class _Filling:
             return found["value"].strip(" \"'")
         return None
 
+    def _compared_branch(self) -> str | None:
+        """The branch that something is compared with: "how does draft differ", "what changed since draft"."""
+        for found in _COMPARED_WITH.finditer(self._held.rest):
+            word = found["value"]
+            if word.casefold() not in STOP_WORDS and not self._is_own_word(word) and stem(word) not in self._own_words:
+                self.used.named += 1
+                return word
+        return None
+
     def _is_own_word(self, value: str) -> bool:
         """Whether a word is one of the tool's name or another for it, and so no value."""
         word = stem(value.casefold())
@@ -321,7 +386,8 @@ class _Filling:
         if found := re.search(
             r"\b(?:called|named|with the name|for|about) (?P<value>.+?)(?: in (?:the|my) .+)?$", rest, re.IGNORECASE
         ):
-            value = re.sub(r"^(?:files?|nodes?|things?) (?:called|named) ", "", found["value"], flags=re.IGNORECASE)
+            value = _KIND_OF_THING.sub("", found["value"])
+            value = re.sub(r" (?:in|under|inside|within|below|at|on)$", "", value)
             return value.strip(" \"'.,") or None
         others = {other for word in self._names for other in alike().get(word, ())}
         words = rest.split()
@@ -362,7 +428,7 @@ class _Filling:
         if self._type(member) == "object":
             made = self._object(member, parent=singular(name))
             return None if made is None else [made]
-        if _IS_PATH.search(name):
+        if IS_PATH.search(name):
             is_all_paths = self._needs_one_place()
             files = (self._held.files if is_all_paths else FILE.findall(self._held.rest)) or self._held.paths[:]
             if is_all_paths or files == self._held.paths:
@@ -396,7 +462,7 @@ class _Filling:
                 if not made[name] and all(other == name or "name" in plain_words(other) for other in required):
                     return None  # a name with nothing to add to it
                 continue
-            is_exchanged = bool(_side_of(name)) and _EXCHANGE.search(self._held.rest) is not None
+            is_exchanged = bool(_side_of(name)) and exchange_in(self._held.rest) is not None
             if not is_exchanged and plain_words(name)[:1] in (["old"], ["new"]):
                 return None  # half of an exchange is none
             named = None if is_exchanged else self._behind(name, parent)

@@ -17,12 +17,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from edgevox.core.words import STOP_WORDS
-from edgevox.tools.mcp.filling import Request, Used, fill
+from edgevox.tools.mcp.filling import IS_PATH, Lookup, Request, Used, exchange_in, fill
+from edgevox.tools.mcp.graph_requests import GraphTools
 from edgevox.tools.mcp.sentence_parts import FILE, Held, held_in
+from edgevox.tools.mcp.table_questions import TableTools
 from edgevox.tools.mcp.vocabulary import (
     ACT_WORDS,
     FIRST_SENTENCE,
     GENERIC,
+    NAME_WORD,
     VAGUE,
     DescribedTool,
     alike,
@@ -52,6 +55,31 @@ class ServerTools:
         counts = Counter(word for tool in self._tools for word in tool.weights)
         return {word: math.log(1 + len(self._tools) / count) for word, count in counts.items()}
 
+    @cached_property
+    def _by_server(self) -> tuple[Sequence[DescribedTool], ...]:
+        by_server: dict[str, list[DescribedTool]] = {}
+        for described, (_, server) in zip(self._tools, self.tools, strict=True):
+            by_server.setdefault(server, []).append(described)
+        return tuple(by_server.values())
+
+    @cached_property
+    def _graphs(self) -> tuple[GraphTools, ...]:
+        return tuple(graph for tools in self._by_server if (graph := GraphTools(tools)).is_graph)
+
+    @cached_property
+    def _tables(self) -> tuple[TableTools, ...]:
+        return tuple(tables for tools in self._by_server if (tables := TableTools(tools)).are_complete)
+
+    def looked_up(self, text: str) -> Request | Lookup | None:
+        """What a sentence means, also where a server has to be asked before its request can be made; or None."""
+        found = next((found for graph in self._graphs if (found := graph.meant(text))), None)
+        return found or self.meant(text) or next((asked for each in self._tables if (asked := each.meant(text))), None)
+
+    def forget_tables(self) -> None:
+        """Ask for the tables of databases again before the next question about them."""
+        for tables in self._tables:
+            tables.forget()
+
     def meant(self, text: str) -> Request | None:
         """The tool that a sentence means, with its arguments, or None."""
         if not self._tools:
@@ -68,7 +96,9 @@ class ServerTools:
         return request if self._is_meant(held, tool, request, used) else None
 
     def _ranked(self, held: Held) -> Iterator[tuple[float, DescribedTool, Request, Used]]:
-        plain = plain_words(_OFF_STAGE.sub("unstage", _NOT.sub(" un", held.rest)))  # "not staged" is unstaged
+        rest = _LOOKED_AT.sub("show", held.rest) if held.paths else held.rest
+        rest = _TO_COMMIT.sub(" staged ", _NOT_ADDED.sub("unstaged", rest))
+        plain = plain_words(_OFF_STAGE.sub("unstage", _NOT.sub(" un", rest)))  # "not staged" is unstaged
         every = list(map(stem, plain))
         said = [stem(word) for word in plain if word not in STOP_WORDS or word == "where"]
         spoken = set(said)
@@ -85,6 +115,11 @@ class ServerTools:
             said.append("list" if held.folder else "read")
         if _EXISTENCE.match(held.rest):  # "are there files", "is there a file called x"
             said += ["search"] if re.search(r"\b(?:called|named)\b", held.rest) else ["list"]
+        if len(held.paths) == 2 and _CALLED.search(held.rest):  # "a.txt is to be called b.txt"
+            said.insert(0, "renam")
+        if len(held.paths) == 1 and not held.folder and exchange_in(held.rest):
+            said.insert(0, "edit")
+            is_question = False
         acts = bool(said) and said[0] in ACT_WORDS and not is_question
         if held.urls and not acts:
             said.append("fetch")  # a page that is asked about is read
@@ -97,6 +132,7 @@ class ServerTools:
             # What is in the sentence is for the tool, and what the tool requires is in the sentence.
             score *= 1.6**used.hard * 0.4 ** len(request.missing) * 0.1 ** max(0, self._kinds(held) - used.hard)
             score *= 1.3**used.named * 0.6**used.guessed * 1.4**used.times * _fits_path(tool, held)
+            score *= 0.5 ** self._misread_files(held, request)
             score *= 0.3**used.unused * 1.5**used.required * 0.85 ** len(_unexplained(spoken, tool, request))
             if not _names_verb(tool, {*said, *asked}):
                 score *= 0.3  # "which accounts are there" creates none
@@ -123,6 +159,12 @@ class ServerTools:
         """Whether a word of the sentence is in the name of a tool, itself or another for the same."""
         names = frozenset().union(*(tool.names for tool in self._tools))
         return any(word in names or not alike().get(word, frozenset()).isdisjoint(names) for word in said)
+
+    @staticmethod
+    def _misread_files(held: Held, request: Request) -> bool:
+        """Whether the name of a file is taken for a text."""
+        files = FILE.findall(held.rest)
+        return any(value in files and not IS_PATH.search(slot) for slot, value in request.arguments.items())
 
     @staticmethod
     def _kinds(held: Held) -> int:
@@ -168,7 +210,15 @@ class ServerTools:
         is_named = len(named) > len(nouns) / 2 or len(tool.names & {*told}) >= _NAMED_SHARE * len(tool.names)
         # "from high to low" has the words of a range alone, which are not what a tool is about.
         slots = {word for name in tool.tool.parameters.get("properties", {}) for word in words_of(name)}
-        return (is_named and bool(nouns & spoken)) or (len(about) >= 2 and bool(about - slots))
+        if (
+            said[0] not in GENERIC
+            and tool.weights.get(said[0], 0) >= NAME_WORD
+            and len(set(known)) > 1
+            and held.rest.split()[0].casefold() not in STOP_WORDS
+        ):
+            return True  # "think step by step about …": its verb first, and another of its words
+        is_paraphrased = len(nouns) > 1 and named == nouns
+        return (is_named and (is_paraphrased or bool(nouns & spoken))) or (len(about) >= 2 and bool(about - slots))
 
     def _is_rare(self, word: str) -> bool:
         return self._rarity.get(word, 0) >= math.log(4)
@@ -182,6 +232,17 @@ _QUESTION = re.compile(
 )
 _NOT = re.compile(r"(?:\bnot|n't) (?=\w+ed\b)", re.IGNORECASE)
 _OFF_STAGE = re.compile(r"\b(?:off|out of|from) the stag(?:e|ing)\b", re.IGNORECASE)
+# What is staged, in the words of those who do not say so.
+_NOT_ADDED = re.compile(r"\b(?:not|haven't|hasn't|isn't|aren't) (?:yet |been )*added\b", re.IGNORECASE)
+_TO_COMMIT = re.compile(
+    r"\b(?:(?:about|going|ready|set|waiting) to be|(?:will|would) be|(?:would|will) (?:I|we)|ready to) "
+    r"commit(?:ted)?\b|\b(?:in|into|to|for|part of) (?:the|my) next commit\b",
+    re.IGNORECASE,
+)
+_LOOKED_AT = re.compile(
+    r"\b(?:have |take |get )?(?:a )?(?:quick |good )?(?:look|peek|glance) (?:at|into|inside)\b", re.IGNORECASE
+)
+_CALLED = re.compile(r"\bbe (?:called|named)\b|\bbecomes?\b|\bcall it\b", re.IGNORECASE)
 _NAMING = re.compile(r"name (?:all )?(?:the|my|every)\b", re.IGNORECASE)
 # What has an indefinite article and a name is new: "open a branch named spring".
 _NEW = re.compile(r"\ban? (?:new )?\w+ (?:called|named) \S", re.IGNORECASE)

@@ -18,7 +18,7 @@ from edgevox.config import McpSettings
 from edgevox.core.errors import ConfigError, StateError
 from edgevox.tools.mcp.approvals import Approvals
 from edgevox.tools.mcp.config import ServerSpec, prefix_of
-from edgevox.tools.mcp.filling import Request
+from edgevox.tools.mcp.filling import Lookup, Request
 from edgevox.tools.mcp.requests import ServerTools
 from edgevox.tools.mcp.supervisor import ServerSupervisor, StartSlots, State
 from edgevox.tools.mcp.tools import Definition, RelevantTools, as_tool, offered_name
@@ -134,6 +134,17 @@ class McpServers:
 
     def meant(self, sentence: str) -> Request | None:
         """The tool of an available server that a sentence means, with its arguments, read without a model."""
+        return self._tools_here().meant(sentence)
+
+    def looked_up(self, sentence: str) -> Request | Lookup | None:
+        """What a sentence means, also where a server has to be asked before its request can be made; or None."""
+        return self._tools_here().looked_up(sentence)
+
+    def forget_tables(self) -> None:
+        """Ask for the tables of databases again before the next question about them."""
+        self._choosing.forget_tables()
+
+    def _tools_here(self) -> ServerTools:
         here = tuple(
             (tool, server.spec.id if self._has_prefixes else "")
             for server in self._servers
@@ -143,7 +154,7 @@ class McpServers:
         )
         if self._choosing.tools != here:
             self._choosing = ServerTools(here)
-        return self._choosing.meant(sentence)
+        return self._choosing
 
     def start(self, names: Collection[str] | None = None) -> None:
         """Start all approved servers, or those in `names`, without waiting for them."""

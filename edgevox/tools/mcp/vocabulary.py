@@ -13,27 +13,28 @@ from edgevox.tools.tool import Tool
 
 # Words that people use for what programs call otherwise.
 _SAME = (
-    "read say show open contents content text display print view contain written inspect examine",
+    "read say show open contents content text display print view contain written inspect examine peek see recite",
     "list show which display enumerate",
     "directory folder dir where",
-    "info metadata detail information property size big large when old modified changed permission",
+    "info metadata detail information property size big large when old modified changed permission touched weigh",
     "size big biggest large largest small smallest",
     "status state modified changed uncommitted pending dirty",
     "schema column field structure describe built layout definition",
-    "tree nested hierarchy recursive",
-    "move rename change relocate transfer",
+    "tree nested hierarchy recursive subfolder subdirectory recursively everything underneath",
+    "move rename change relocate transfer shift",
     "delete remove forget erase drop discard wipe",
     "create make new add start put setup ensure build begin",
     "add note record remember store",
     "append add attach insert",
-    "search find look locate seek hunt mention",
+    "search find look locate seek hunt mention track",
+    "allow permit access accessible touch reach",
     "write save put store create jot overwrite",
     "edit replace change substitute swap exchange modify alter",
     "multiple both several",
-    "log commit history",
-    "diff difference compare",
+    "log commit history committed happen",
+    "diff difference compare differ",
     "fetch page website site web url address download get load visit browse retrieve",
-    "checkout switch move go",
+    "checkout switch move go hop jump",
     "add stage",
     "calculate compute work evaluate",
     "convert conversion translate",
@@ -43,11 +44,14 @@ _SAME = (
     "relation relationship connection",
     "first top head beginning",
     "last bottom tail end",
-    "echo repeat",
+    "echo repeat parrot",
+    "image picture photo logo",
+    "operation job task",
+    "toggle switch turn",
     "generate make give",
     "env environment",
     "query sql execute",
-    "think thinking thought step",
+    "think thinking thought step reason ponder",
 )
 _WORD = re.compile(r"[a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -107,7 +111,8 @@ def alike() -> Mapping[str, frozenset[str]]:
     return {word: frozenset(others) for word, others in others_of.items()}
 
 
-FIRST_SENTENCE = 1.5
+NAME_WORD, FIRST_SENTENCE = 3.0, 1.5
+_MIN_PART_CHARS = 5
 _ACTS = stems(
     (
         *("create", "add", "delete", "remove", "write", "move", "update", "edit", "set", "insert", "append", "rename"),
@@ -144,8 +149,9 @@ def describe(tool: Tool, server: str) -> DescribedTool:
     """The words of a tool of this server."""
     own = tool.name.removeprefix(f"{server}_") if server else tool.name
     weights: defaultdict[str, float] = defaultdict(float)
-    for word in words_of(own):
-        weights[word] = max(weights[word], 3)
+    names = words_of(_separated(own, tool.description))
+    for word in names:
+        weights[word] = max(weights[word], NAME_WORD)
     first = re.split(r"(?<=[.!?])\s", tool.description, maxsplit=1)[0]
     for word in words_of(first):
         weights[word] = max(weights[word], FIRST_SENTENCE)
@@ -156,5 +162,17 @@ def describe(tool: Tool, server: str) -> DescribedTool:
             weights[word] = max(weights[word], 0.7)
     if server:
         weights[stem(server)] = max(weights[stem(server)], 1.0)
-    verbs = frozenset(words_of(first)[:4]) | frozenset(words_of(own))
-    return DescribedTool(tool, own, weights, frozenset(words_of(own)) - {stem(server)}, verbs & _ACTS)
+    verbs = frozenset(words_of(first)[:4]) | frozenset(names)
+    return DescribedTool(tool, own, weights, frozenset(names) - {stem(server)}, verbs & _ACTS)
+
+
+def _separated(name: str, description: str) -> str:
+    """A name with its words apart: "carefulthinking" whose description has "thinking"."""
+    known = {word for word in _WORD.findall(description.casefold()) if len(word) >= _MIN_PART_CHARS}
+    found = [name]
+    for word in _WORD.findall(name.casefold()):
+        parts = [part for part in known if word.endswith(part) and len(word) - len(part) >= _MIN_PART_CHARS]
+        if parts:
+            part = max(parts, key=len)
+            found += [word.removesuffix(part), part]
+    return " ".join(found[1:] if len(found) > 1 else found)
