@@ -231,18 +231,12 @@ def _is_spared(text: str, limit: re.Match[str], call: ToolCall, entities: Entiti
 
 
 # Words of which a request for these tools has at least one, or the name of such a thing: "Rosie" for a vacuum.
-_ADDS = (
-    r"add|put|lists?|buy|needs?|out of|get|shopping|grocer\w*|note|write|jot|low on|pick up|order|short|stick|throw|"
-    r"include|chuck|pop|bung|tasks?|to-?dos?|chores?|remember|forget|running|run|empty|gone|last|left|finished|want|no"
-)
 _ASKED_BY = {
     tool: pattern(rf"\b(?:{words})\b")
     for tool, words in {
         "media_search_and_play": r"play\w*|hear|listen\w*|music|songs?|tunes?|albums?|artists?|playlists?|radio|"
         r"stations?|podcasts?|audiobooks?|put|throw|stick|start|queue|cue|blast|pump|spin|sing|shuffle|watch|show|tv|telly|"
         r"television|speakers?|sound|stereo|soundtrack|some|something|want|like|stream|resume|turn|switch|give|get|have",
-        "list_add_item": _ADDS,
-        "shopping_list_add_item": _ADDS,
         "vacuum_start": r"vacuum\w*|clean\w*|robot\w*|roomba|hoover\w*|dirty|crumbs|floors?|carpets?|rugs?|sweep\w*|"
         r"dust\w*|mop\w*|mess\w*|suck\w*",
         "lawn_mower_start_mowing": r"mow\w*|lawn|grass|cut|trim",

@@ -133,6 +133,8 @@ _REPORTS = pattern(
     r"(?:says?|said|told|asks?|asked|thinks|thought|suggests|suggested|claims?|claimed|explained|recommends?|"
     r"recommended|advises?|advised|warned|replied|shouted|believes|(?:wants?|wanted) (?:us|me|him|her|them))\b"
     rf"|^(?!{POLITE}(?:{_DICTATES})\b).* (?!i\b)[\w']+ (?:said|asked|replied|shouted|whispered|cried|yelled)$"
+    rf"|^(?!{POLITE}(?:{_DICTATES})\b).*\b(?:(?<!\bi )(?:said|asked|replied|shouted|whispered|cried|yelled) "
+    r"(?:the|his|her|my) \w+|(?:he|she|they) (?:replied|shouted|whispered|cried|yelled))\b"
 )
 _PLANS = pattern(
     rf"{_LEADS}(?:i|we|he|she|they|you|people)(?:'m|'re|'s| am| are| is| was| were|'ve been| have been) "
@@ -170,6 +172,8 @@ _TO_A_PERSON = (
         rf"{_LEADS}(?:did|have|has|are|were|was|shall|do) (?:you|i|we|he|she|they)(?! mind\b)\b.* "
         r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet)\b"
     ),
+    pattern(rf"{_LEADS}(?:kids|children|boys|girls|guys), "),
+    pattern(rf"{_LEADS}go and (?:see|check|look|find|ask) (?:if|whether|what|where|who)\b"),
     pattern(rf"{_LEADS}(?:go and )?(?:tell|ask) (?:him|her|them|your (?!voice)\w+) (?:to|not to|if|that)\b"),
     pattern(
         rf"{_LEADS}(?:go (?:upstairs|downstairs|outside|inside|over|to (?:bed|your|the \w+))|"

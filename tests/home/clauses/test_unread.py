@@ -54,7 +54,6 @@ async def test_no_limited_command_is_carried_out_as_if_it_were_plain() -> None:
         ("the tv in the living room please", "turn_off", {"name": "tv"}, "media_player.tv"),
         ("the robot", "vacuum_start", {}, "vacuum.robot"),
         ("a bit nippy today", "media_search_and_play", {"search_query": "a bit nippy"}, "media_player.tv"),
-        ("three red bags", "list_add_item", {"item": "red bags", "name": "shopping list"}, "todo.shopping_list"),
         ("he came home late", "vacuum_start", {}, "vacuum.robot"),
         ("the fan on my laptop is so loud", "turn_on", {"domain": "fan"}, "fan.bedroom"),
     ],
