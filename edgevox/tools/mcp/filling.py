@@ -57,11 +57,14 @@ _ENDS = (
 _MAKES = stems(("create", "make", "new"))
 _NEW_INSIDE = re.compile(r"\b(?:called|named) [\"'“]?(?P<name>[\w.-]+)", re.IGNORECASE)
 _IS_REVISION = re.compile(r"revision|commit|\bsha|\bref\b|target", re.IGNORECASE)
+_NAMED_WITH = re.compile(
+    r"\b(?:have|has|with|contain(?:s|ing)?) (?:the )?(?:word )?(?P<value>[\w.-]+) in (?:their|its|the) ", re.IGNORECASE
+)
 _COMPARED_WITH = re.compile(
     r"\b(?:between|against|with|from|to|and|does|versus|vs|since) (?:the )?(?:branch )?(?P<value>[A-Za-z][\w./-]*)",
     re.IGNORECASE,
 )
-_IS_PATTERN = re.compile(r"pattern|glob|query", re.IGNORECASE)
+IS_PATTERN = re.compile(r"pattern|glob|query", re.IGNORECASE)
 _IS_ORDER = re.compile(r"sort|order", re.IGNORECASE)
 _IS_SORTED = stems(("sort", "order", "first", "by", "largest", "biggest", "smallest"))
 # Names of things, which the word for the thing stands before: "the note plants", "the table books".
@@ -74,6 +77,7 @@ _LEAD = re.compile(
 )
 
 
+_LOOKS = ("look", "looks", "like", "have", "contain", "consist")
 _KIND_OF_THING = re.compile(
     r"^(?:(?:any|all|the|every) )?(?:files?|nodes?|things?|anything|something|everything|documents?|notes?) "
     r"(?:called|named|about|mentioning|containing|related to|to do with|with|that mentions?)(?: the (?:name|word))? ",
@@ -211,7 +215,7 @@ class _Filling:
     def _needs_one_place(self) -> bool:
         """Whether one path is all that is required to find something."""
         required = self._schema.get("required", ())
-        return sum(bool(IS_PATH.search(name) or _IS_PATTERN.search(name)) for name in required) == 1
+        return sum(bool(IS_PATH.search(name) or IS_PATTERN.search(name)) for name in required) == 1
 
     def _asks_for_name(self) -> bool:
         return any("name" in plain_words(name) for name in self._schema.get("required", ()))
@@ -313,6 +317,8 @@ class _Filling:
         if IS_PATH.search(name):
             file = FILE.search(held.rest)
             return file[0] if file else None
+        if IS_PATTERN.search(name) and (part := _NAMED_WITH.search(held.rest)):
+            return f"**/*{part['value']}*" if self._takes_globs else part["value"]
         left = file[0] if self._takes_globs and (file := FILE.search(held.rest)) else self._left()
         # A pattern in the manner of a shell finds a name anywhere below only with these.
         return f"**/*{left}*" if left and self._takes_globs and "*" not in left else left
@@ -332,7 +338,11 @@ class _Filling:
             if found := re.search(form, self._held.rest, re.IGNORECASE):
                 quoted = QUOTED.match(self._held.rest, found.start("value"))
                 value = (quoted[1] or quoted[2]) if quoted else found["value"].strip(" \"'“”.,")
-                if value and value.casefold().partition(" ")[0] not in STOP_WORDS and not self._is_own_word(value):
+                if (
+                    value
+                    and value.casefold().partition(" ")[0] not in (*STOP_WORDS, *_LOOKS)
+                    and not self._is_own_word(value)
+                ):
                     return value
         for word in reversed(words):  # "the books table"
             found = re.search(

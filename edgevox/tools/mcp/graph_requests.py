@@ -18,6 +18,7 @@ from edgevox.tools.mcp.filling import Lookup, Next, Request, resolved_schema
 from edgevox.tools.mcp.vocabulary import DescribedTool, plain_words, stems, words_of
 
 _MAX_TOLD_CHARS = 600
+_NOT_OF_FACTS = stems(("any", "more", "anymore", "longer", "no", "not", "does", "doesn", "isn", "don", "never"))
 _DELETES = stems(("delete", "remove", "forget", "erase", "drop", "discard"))
 _STARTS = frozenset({"from", "source", "subject", "start"})
 _ENDS = frozenset({"to", "target", "object", "destination", "end"})
@@ -56,6 +57,8 @@ class GraphTools:
     def meant(self, text: str) -> Request | Lookup | None:
         """What to call for a statement to keep, a thing to forget or a question about what is known; or None."""
         plain = _POLITE.sub("", " ".join(text.split()).strip(" .?!")).strip(" ,")
+        if "read" in self._shapes and _EVERYTHING.match(plain):
+            return Request(self._shapes["read"].tool, {})
         if found := _recalled(plain):
             return self._look_up(found, partial(self._tell, found))
         if "delete_entities" in self._shapes and (forgotten := _forgotten_entity(plain)):
@@ -85,7 +88,7 @@ class GraphTools:
     def _delete(self, statement: _Statement, results: Sequence[str]) -> Request | str:
         """Delete the fact, or the relation, that has most of the words of the statement."""
         known = self._entity(results[0], statement.subject)
-        said = set(words_of(statement.said)) - STOP_WORDS
+        said = set(words_of(statement.said)) - STOP_WORDS - _NOT_OF_FACTS
         requests: list[tuple[int, Request]] = []
         if known is None:
             return f"I did not know that about {statement.subject}."
@@ -178,6 +181,8 @@ def _shape_of(described: DescribedTool) -> tuple[str, _Shape] | None:
     """The role of a tool that takes one list or one query."""
     schema = described.tool.parameters
     required = schema.get("required", ())
+    if not required and not described.acts and stems(("read", "graph")) <= described.names:
+        return "read", _Shape(described.tool.name, "", {})
     if len(required) != 1:
         return None
     slot = schema.get("properties", {}).get(required[0])
@@ -246,7 +251,9 @@ _FORGET = re.compile(
     rf"(?: (?:the|this|your|that) (?:fact|note|observation|information))?(?:{_WHERE})? that "
     rf"(?P<said>\S.*?)(?:{_WHERE})?$|"
     r"^(?P<said_first>\S.*? no longer \S.*?)[,.;:]? (?:so |and |please )*"
-    r"(?:forget|delete|remove|erase|drop) (?:that|it)$",
+    r"(?:forget|delete|remove|erase|drop) (?:that|it)$|"
+    r"^(?P<said_not>\S.*? (?:any ?more|any longer))[,.;:]? (?:so |and |please )*"
+    r"(?:forget|delete|remove|erase|drop) (?:that|it)\b.*$",
     re.IGNORECASE,
 )
 _TOLD_LAST = re.compile(
@@ -268,6 +275,14 @@ _RECALLED = re.compile(
     r"(?:about|of) (?P<name_told>\S.*)$|"
     r"^do you (?:still )?remember (?P<name_known>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)$|"
     rf"^(?:look up|check) (?P<name_sought>[\w' -]+?){_WHERE}$",
+    re.IGNORECASE,
+)
+# "who in your memory drinks coffee"
+_KNOWN_THERE = re.compile(rf"^[Ww]ho(?:(?P<said> [a-z]\S*(?: \S+)*?){_WHERE}|{_WHERE} (?P<said_behind>[a-z].*))$")
+_EVERYTHING = re.compile(
+    r"^(?:(?:show|tell|give|list|read)(?: me)? )?(?:everything|all|what)(?: that)? (?:else )?(?:do )?"
+    r"(?:you(?:'ve| have)?|i(?:'ve| have)?) (?:remember(?:ed)?|know|stored|saved|noted|learn(?:ed|t)|told you)"
+    rf"(?: to remember)?(?: (?:so far|already|until now))*(?:{_WHERE})?$",
     re.IGNORECASE,
 )
 _FIRST_KNOWN = re.compile(
@@ -296,7 +311,7 @@ _NEW_ENTITY = re.compile(
     rf"(?:there(?:'s| is)|i have|i've got|i(?: have)? (?:just )?met|we have|meet) )"
     rf"(?:a|an|the|my|our|this)? ?(?:new )?(?P<kind>{_BEINGS})(?:{_WHERE})?"
     rf"(?: in (?:my|our) (?:life|family|house|office))?"
-    rf"(?:,| (?:called|named|by the name of|whose name is))? (?P<name>{_NAME}|\w+)"
+    rf"(?:,| (?:called|named|by the name of|whose name is))? (?P<name>(?-i:{_NAME})|\w+)(?:{_WHERE})?"
     rf"(?P<rest>(?:,| who| that| which| with| and)? ?.*)$",
     re.IGNORECASE,
 )
@@ -373,6 +388,9 @@ def _recalled(plain: str) -> str:
         return "" if is_list or name.casefold() in ("it", "this", "that", "me", "you", "yourself") else name
     if found := _FIRST_KNOWN.match(plain):
         return found["said"]
+    if found := _KNOWN_THERE.match(plain):
+        said = re.sub(r"^(?:is|are|has|have|knows?)\b ?", "", next(filter(None, found.groups())).strip())
+        return said if said[:1].islower() and not said.startswith(("do ", "did ", "you ", "i ", "we ")) else ""
     return ""
 
 

@@ -85,6 +85,7 @@ class ServerTools:
         if not self._tools:
             return None
         held = held_in(text)
+        held.rest = _SAID_BACK.sub("echo", _MAY.sub("is allowed", held.rest))
         ranked = sorted(self._ranked(held), key=lambda found: -found[0])
         if not ranked:
             return None
@@ -109,10 +110,12 @@ class ServerTools:
         is_question = bool(_QUESTION.match(held.rest))
         if _NAMING.match(held.rest):
             said.append("list")
-        if not is_question and _NEW.search(held.rest):
-            said.append("creat")
+        if not is_question and (_NEW.search(held.rest) or _NEEDED.match(held.rest)):
+            said.insert(0, "creat")
         if held.paths and not self._is_verb_known(said):  # "the top line of ~/notes/a.txt"
             said.append("list" if held.folder else "read")
+        if _IN_THE_NAME.search(held.rest):
+            said += ["search", "pattern"]
         if _EXISTENCE.match(held.rest):  # "are there files", "is there a file called x"
             said += ["search"] if re.search(r"\b(?:called|named)\b", held.rest) else ["list"]
         if len(held.paths) == 2 and _CALLED.search(held.rest):  # "a.txt is to be called b.txt"
@@ -233,7 +236,9 @@ _QUESTION = re.compile(
 _NOT = re.compile(r"(?:\bnot|n't) (?=\w+ed\b)", re.IGNORECASE)
 _OFF_STAGE = re.compile(r"\b(?:off|out of|from) the stag(?:e|ing)\b", re.IGNORECASE)
 # What is staged, in the words of those who do not say so.
-_NOT_ADDED = re.compile(r"\b(?:not|haven't|hasn't|isn't|aren't) (?:yet |been )*added\b", re.IGNORECASE)
+_NOT_ADDED = re.compile(
+    r"\b(?:not|haven't|hasn't|isn't|aren't|without being) (?:yet |been )*(?:added|staged)\b", re.IGNORECASE
+)
 _TO_COMMIT = re.compile(
     r"\b(?:(?:about|going|ready|set|waiting) to be|(?:will|would) be|(?:would|will) (?:I|we)|ready to) "
     r"commit(?:ted)?\b|\b(?:in|into|to|for|part of) (?:the|my) next commit\b",
@@ -242,10 +247,20 @@ _TO_COMMIT = re.compile(
 _LOOKED_AT = re.compile(
     r"\b(?:have |take |get )?(?:a )?(?:quick |good )?(?:look|peek|glance) (?:at|into|inside)\b", re.IGNORECASE
 )
+_MAY = re.compile(
+    r"\b(?:can|may) (?:you|i|we) (?:get into|go into|look into|access|see|use|open|work in|read|touch|reach|enter)$",
+    re.IGNORECASE,
+)
+_SAID_BACK = re.compile(r"^(?:please )?(?:say back to me|say after me|repeat after me|say back)\b", re.IGNORECASE)
 _CALLED = re.compile(r"\bbe (?:called|named)\b|\bbecomes?\b|\bcall it\b", re.IGNORECASE)
 _NAMING = re.compile(r"name (?:all )?(?:the|my|every)\b", re.IGNORECASE)
 # What has an indefinite article and a name is new: "open a branch named spring".
 _NEW = re.compile(r"\ban? (?:new )?\w+ (?:called|named) \S", re.IGNORECASE)
+_NEEDED = re.compile(r"(?:i |we )?(?:need|want|would like|'d like) (?:to have )?an? (?:new )?\w+", re.IGNORECASE)
+# "which files have x in their name" is a search.
+_IN_THE_NAME = re.compile(
+    r"\b(?:in (?:their|its|the) (?:file ?)?names?|whose names?|names? (?:contain|include|with))\b", re.IGNORECASE
+)
 _EXISTENCE = re.compile(r"(?:are|is) there\b", re.IGNORECASE)
 _TIME_WORDS = frozenset(map(stem, ("time", "clock", "late", "hour")))
 _CONTENTS_VERBS = frozenset(map(stem, ("read", "write", "edit")))

@@ -171,7 +171,7 @@ _FILLER = STOP_WORDS | frozenset(
         "contents",
     ]
 )
-_FILLER_STEMS = stems(_FILLER)
+_FILLER_STEMS = stems((*_FILLER, "together", "sort", "order", "arrange", "rank", "ascending", "descending"))
 _NUMBER = r"[$€£]?(?P<n>\d+(?:[.,]\d+)*)"
 _COMPARED = re.compile(
     rf"\b(?P<how>(?:more|less|[a-z]+er) than|over|above|at least|under|below|at most|exactly|"
@@ -265,22 +265,43 @@ class _Question:
             )
         if not words.isdisjoint(("average", "mean")):
             return self._reduced("AVG", "average", numbers, grouped)
-        is_sum = not words.isdisjoint(("total", "sum", "altogether", "overall", "combined")) or " in all" in low
+        is_sum = (
+            not words.isdisjoint(("total", "sum", "altogether", "overall", "combined", "together")) or " in all" in low
+        )
         if is_sum and numbers:
             return self._reduced("SUM", "total", numbers, grouped)
         if " how many " in low or " number of " in low or "count" in words:
             return self._count(low, numbers, texts, grouped)
-        is_all = re.search(r"\b(?:all|every|everything|each|entire|do we have|are there|exist)\b", low) is not None
+        if found := re.search(
+            r"\b(?:sort|order|arrange|rank|sorted|ordered|arranged|ranked)\b.* by (?:the )?(\w+)", low
+        ):
+            keys = [column for column in asked if stem(found[1]) in self._words_for(column)]
+            names = dict.fromkeys(_quoted(column.name) for column in (*self._labels(), *asked))
+            turned = " DESC" if re.search(r"\bdescending|(?:largest|highest|biggest|most) first\b", low) else ""
+            return self._select([*names], order=f"{_quoted(keys[0].name)}{turned}") if keys else ""
+        is_all = (
+            self._is_table_shown(low)
+            or re.search(r"\b(?:all|every|everything|each|entire|do we have|are there|exist)\b", low) is not None
+        )
         if not (self.conditions or asked or is_all):
             return ""
         is_whole = not words.isdisjoint(("row", "record", "entry", "everything", "contents"))
-        if not asked and (is_whole or (self.conditions and not words.isdisjoint(("who", "when", "where")))):
+        if not asked and (
+            is_whole
+            or self._is_table_shown(low)
+            or (self.conditions and not words.isdisjoint(("who", "when", "where")))
+        ):
             return self._select(["*"])
         shown = [*self._labels(), *asked] if self.conditions or not asked else list(asked)
         if not shown:
             return ""
         names = dict.fromkeys(_quoted(column.name) for column in shown)
         return self._select([*names], is_distinct=bool(asked) and len(names) == 1 and shown != self._labels())
+
+    def _is_table_shown(self, low: str) -> bool:
+        """Whether the table itself is to be shown: "the books table"."""
+        words = r"[ _]".join(map(re.escape, plain_words(self.table)))
+        return re.search(rf"\b(?:table {words}s?|{words}s? table)\b", low) is not None
 
     def _count(self, low: str, numbers: Sequence[Column], texts: Sequence[Column], grouped: Column | None) -> str:
         noun = (

@@ -132,7 +132,7 @@ _WORLD = (
 )
 _DATA = re.compile(
     rf"\bhow many (?!{_WORLD}\b)[\w-]+(?: [\w-]+)? "
-    r"(?:are|do (?:we|i) have|have|has|were|did|cost|by|with|whose|from|in)\b|"
+    r"(?:are|do (?:we|i) have|have|has(?: each)?|were|did|cost|by|with|whose|from|in)\b|"
     r"\b(?:total|average|mean|sum|maximum|minimum|highest|lowest|overall|combined)\b.*\b(?:of|in|for|all)\b|"
     rf"\bnumber of (?!{_WORLD}\b)|"
     r"\b(?:which|what|who)\b.*\b(?:the )?(?:most|fewest|least|highest|lowest|\w{3,}est)\b|"

@@ -27,7 +27,7 @@ _SAME = (
     "add note record remember store",
     "append add attach insert",
     "search find look locate seek hunt mention track",
-    "allow permit access accessible touch reach",
+    "allow permit access accessible touch reach enter",
     "write save put store create jot overwrite",
     "edit replace change substitute swap exchange modify alter",
     "multiple both several",
@@ -48,6 +48,7 @@ _SAME = (
     "image picture photo logo",
     "operation job task",
     "toggle switch turn",
+    "time hour clock",
     "generate make give",
     "env environment",
     "query sql execute",
@@ -162,7 +163,8 @@ def describe(tool: Tool, server: str) -> DescribedTool:
             weights[word] = max(weights[word], 0.7)
     if server:
         weights[stem(server)] = max(weights[stem(server)], 1.0)
-    verbs = frozenset(words_of(first)[:4]) | frozenset(names)
+    # "unstaged" in a name tells a state, not what is done.
+    verbs = frozenset(words_of(first)[:4]) | stems(word for word in plain_words(own) if not word.endswith("ed"))
     return DescribedTool(tool, own, weights, frozenset(names) - {stem(server)}, verbs & _ACTS)
 
 

@@ -207,6 +207,14 @@ def servers() -> ServerTools:
         ("how does draft differ from here in /src/app", "source_diff", {"repo_path": "/src/app", "target": "draft"}),
         ("switch /src/app over to draft", "source_checkout", {"repo_path": "/src/app", "branch_name": "draft"}),
         ("add plan.txt to the next commit in /src/app", "source_add", {"repo_path": "/src/app", "files": ["plan.txt"]}),
+        ("I need a folder /home/me/Notes/tax", "shelf_make_folder", {"path": "/home/me/Notes/tax"}),
+        (
+            "which files under /home/me/Notes have pancakes in their name",
+            "shelf_find_files",
+            {"path": "/home/me/Notes", "pattern": "pancakes"},
+        ),
+        ("which lines in /src/app aren't staged", "source_diff_unstaged", {"repo_path": "/src/app"}),
+        ("what directories can you get into", "shelf_list_allowed_folders", {}),
         (
             "think in steps about how to seat four guests",
             "mind_carefulthinking",
@@ -258,6 +266,16 @@ GARDEN_BOOK = json.dumps(
         ("forget everything you know about gus", ("delete_things", {"thingNames": ["Gus"]})),
         ("what do you know about Rosa", "Rosa (rose): likes sun, hates wind; Gus eats Rosa."),
         ("tell me what you know about Tulip", "I know nothing about Tulip."),
+        ("Rosa doesn't like the sun any more, so forget that", ("delete_remarks", {"deletions": [
+            {"thingName": "Rosa", "remarks": ["likes sun"]},
+        ]})),
+        ("add my friend Bruno to your memory, he repairs bicycles", ("plant_things", {"things": [
+            {"thingName": "Bruno", "thingType": "friend", "remarks": ["repairs bicycles"]},
+        ]})),
+        (
+            "who in your memory hates wind",
+            "Rosa (rose): likes sun, hates wind; Gus (goat): nothing more; Gus eats Rosa.",
+        ),
         ("forget that Tulip is red", "I did not know that about Tulip."),
     ],
 )  # fmt: skip
