@@ -149,8 +149,8 @@ _KIN = (
 _NO_OBJECT = "".join(rf"(?<!\b{word} )" for word in ("for", "the", "my", "our", "a", "with", "to", "of", "and", "by"))
 _TO_A_PERSON = (
     pattern(
-        rf"{_LEADS}{_KIN}[, ]+(?:please[, ]+)?(?=(?:can|could|would|will|don'?t|do|did|go|come|get|put|bring|give|have|"
-        rf"are|is|stop|{ACTIONS})\b)"
+        rf"{_LEADS}{_KIN}[, ]+(?:please[, ]+)?(?=(?:(?:can|could|would|will|did|have|are) you|don'?t|go|come|get|put|"
+        rf"bring|give|stop|{ACTIONS})\b)"
     ),
     pattern(
         rf"{_LEADS}(?:{ACTIONS}|play|go|come|get|take|hold)\b(?:.* )?{_NO_OBJECT}(?:kids|children|boys|girls|guys)$"
@@ -158,26 +158,29 @@ _TO_A_PERSON = (
     pattern(
         rf"\b(?:{ACTIONS}|take|pick|hold|wash|brush|eat|finish|get|bring|move|do|use|check|watch|mind) (?:(?:on|off|up|"
         r"down|out|away|back|in) )?your\b(?! (?:volume|voice|sound|speech|speed|speaking|language|name|microphone|mic|"
-        r"settings?|memory|timers?|alarms?|reminders?|lists?|best|magic|thing|job)\b)"
+        r"settings?|memory|timers?|alarms?|reminders?|lists?|best|magic|thing|job|time|(?:\w+ )?speakers?)\b)"
     ),
     pattern(
         r"\b(?:turn|go|keep|bear|veer) (?:left|right|straight)(?= (?:at|onto|into|on to|after|then|and|here|ahead|in|"
         r"past)\b|$)|\bturn (?:around|the page|to (?:page|chapter)|(?:the|your) key)\b"
     ),
     pattern(
-        r"^(?:(?:yeah|yes|okay|ok|then|now|next|first|and|so|just)[, ]+)*(?:double[- ])?(?:click|tap|scroll|swipe)\b"
+        r"^(?:(?:yeah|yes|okay|ok|then|now|next|first|and|so|just)[, ]+)*(?:double[- ])?"
+        r"(?:click|tap|scroll|swipe)(?! \w+ (?:on|off)$)\b"
     ),
     # Two people: "did you close it yes i did", "tell your brother to turn it down"
     pattern(
         rf"{_LEADS}(?:did|have|has|are|were|was|shall|do) (?:you|i|we|he|she|they)(?! mind\b)\b.* "
-        r"(?:yes|yeah|yep|yup|no|nope|of course|i (?:did|have|thought|think|will|am|already|was)|not yet)\b"
+        r"(?<!or )(?:yes(?! or no)|yeah|yep|yup|no|nope|of course|not yet|"
+        r"i (?:did|have|thought|think|will|am|already|was))\b"
     ),
     pattern(rf"{_LEADS}(?:kids|children|boys|girls|guys), "),
     pattern(rf"{_LEADS}go and (?:see|check|look|find|ask) (?:if|whether|what|where|who)\b"),
     pattern(rf"{_LEADS}(?:go and )?(?:tell|ask) (?:him|her|them|your (?!voice)\w+) (?:to|not to|if|that)\b"),
     pattern(
-        rf"{_LEADS}(?:go (?:upstairs|downstairs|outside|inside|over|to (?:bed|your|the \w+))|"
-        r"come (?:here|on|down|over|in|back|upstairs|downstairs|inside))\b.* (?:and|to)\b"
+        rf"{_LEADS}(?:go (?:upstairs|downstairs|outside|inside|over|"
+        r"to (?:bed|your|the (?!next|previous|last|first)\w+))|"
+        r"come (?:here|down|over|in|back|upstairs|downstairs|inside))\b.* (?:and|to)\b"
     ),
 )
 # What the speaker does, or is going to do.
@@ -201,6 +204,11 @@ _COMMANDS = pattern(
 )
 _SPOKEN_OF = (_WENT, _YOU_DID, _SUPPOSES, _ABILITY, _BLAMES)
 _ASKED = pattern(r"\b(?:please|(?:can|could|would|will) you)\b")
+# "She said turn it off" asks for nothing; "the doctor said I must rest, so dim the lights" does.
+_ASKS_THEN = pattern(
+    rf"{_ASKED.pattern}|^(?: [\w']+){{2,}}?(?:,|;| so| then)(?: (?:so|then|just|now))* (?:(?:{ACTIONS}|play)\b|"
+    r"(?:[\w']+ ){1,3}(?:on|off)$)"
+)
 
 
 # "Lower the volume by" goes on; "what are you up to" does not.
@@ -241,7 +249,7 @@ def is_spoken_of(text: str) -> bool:
         for form in (_I_DO, _DEFECT)
     ):
         return True
-    if any((said := form.search(words)) and not _ASKED.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
+    if any((said := form.search(words)) and not _ASKS_THEN.search(words[said.end() :]) for form in (_REPORTS, _PLANS)):
         return True
     said = next((said for form in _SPOKEN_OF if (said := form.search(words))), None)
     return said is not None and not any(form.search(words[said.end() :]) for form in (_AND_THEN, _COMMANDS))

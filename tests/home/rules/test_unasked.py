@@ -136,6 +136,17 @@ def test_what_is_only_spoken_of_is_known(text: str) -> None:
         "do you mind closing the blinds no the curtains",
         "tell the robot to clean the kitchen",
         "can you turn on the kitchen no the bedroom light",
+        "grandpa can't hear the news, a bit more volume on the tv",
+        "mum is asleep, turn the tv down",
+        "kids are asleep turn down the music",
+        "the doctor said i should rest so dim the lights",
+        "people said it's cold, turn up the heating",
+        "i am thinking of going to bed, lights off",
+        "take your time and turn off the light",
+        "tap lights off",
+        "did you turn off the heating yes or no",
+        "go to the next song and turn it up",
+        "come on turn the lights on and close the blinds",
     ],
 )
 def test_a_request_is_not_taken_for_talk(text: str) -> None:
