@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from edgevox.core.errors import StateError
 from edgevox.core.hooks import Answer, Deny, Hook, Run, ToolOutcome
+from edgevox.core.languages import ENGLISH
 from edgevox.core.types import ToolCall
 from edgevox.core.words import WEEKDAYS, normalized_words, number_value, word_set
 from edgevox.home.clauses.direction import call_arguments, wrong_direction
@@ -31,6 +32,7 @@ from edgevox.home.phrasing import sentence, the
 from edgevox.home.resolve import labels
 from edgevox.home.resolve.labels import every_kind_word
 from edgevox.home.resolve.target_resolver import TargetNotFound, excepted_entities, has_targets, resolve_targets
+from edgevox.home.rules.languages.detection import candidates
 from edgevox.tools.executor import ToolExecutor
 
 _UNIT = r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|mins?|secs?)"
@@ -331,7 +333,7 @@ class UnreadLimits(Hook):
         left = run.notes.get(self.name)
         if not isinstance(left, str):
             return None
-        problem = self._problem(left, call) or self._not_found(call) or self._unasked(run.text, call)
+        problem = self._problem(left, call) or self._not_found(call) or self._unasked(run, call)
         if problem:
             run.notes[f"{self.name}.problem"] = problem
         return Deny(problem) if problem else None
@@ -359,9 +361,11 @@ class UnreadLimits(Hook):
             return "I am not sure in which direction you mean that, so I left everything as it is."
         return ""
 
-    def _unasked(self, text: str, call: ToolCall) -> str:
+    def _unasked(self, run: Run, call: ToolCall) -> str:
+        if run.language not in ("", ENGLISH) or candidates(run.text):
+            return ""  # with the words of another language
         try:
-            is_refused = is_unasked(text, call, self._house())
+            is_refused = is_unasked(run.text, call, self._house())
         except (HomeError, StateError):
             return ""  # the call says why
         return (

@@ -102,6 +102,10 @@ async def test_what_a_call_does_not_touch_need_not_be_excluded(bench: Bench) -> 
     assert unread_limit(text, house, tool_call("turn_on", domain="cover"), (blinds, curtains))
 
 
+async def test_a_request_in_another_language_needs_no_english_word() -> None:
+    assert await acts("putz bitte das Wohnzimmer", "vacuum_start", {}, "vacuum.robot")
+
+
 def test_free_text_may_contain_any_words(bench: Bench) -> None:
     house = bench.home.house()
     title = tool_call("media_search_and_play", search_query="don't stop believing")
