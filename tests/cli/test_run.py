@@ -17,19 +17,20 @@ from edgevox.cli import assistant
 from edgevox.cli.context import Context
 from edgevox.core.files import Folders
 from tests.app.harness import Model, ScriptedSessionFactory
+from tests.server.websocket.harness import until
 
 _CURSOR_BACK = "\x1b[?25h"  # ends a line that is redrawn
 
 
-class _StartedModel(Model):
-    """Calls `on_start` when the engines start."""
+class _SlowModel(Model):
+    """Starts once something has come: a thread draws the terminal."""
 
-    def __init__(self, on_start: Callable[[], None]) -> None:
+    def __init__(self, has_come: Callable[[], bool]) -> None:
         super().__init__([])
-        self._on_start = on_start
+        self._has_come = has_come
 
     async def start(self) -> None:
-        self._on_start()
+        await until(self._has_come)
 
 
 class _Sessions(ScriptedSessionFactory):
@@ -54,17 +55,15 @@ def test_run_shows_that_it_loads_until_the_engines_are_ready(folders: Folders, m
     console = Console(file=terminal, force_terminal=True, width=80, _environ={"TERM": "xterm"})
     context = Context(out=console, err=console, flags={"tools.enabled": False})
     runtime = ScriptedSessionFactory(folders).runtime(context.settings)
-    shown: dict[str, str] = {}
-    starting, ready = (
-        lambda: shown.update(starting=terminal.getvalue()),
-        lambda: shown.update(ready=terminal.getvalue()),
-    )
-    vars(runtime.engines).update(llm=_StartedModel(starting))
+    loading = f"loading {context.settings.preset} …"
+    seen: list[str] = []
+    vars(runtime.engines).update(llm=_SlowModel(lambda: loading in terminal.getvalue().rpartition(_CURSOR_BACK)[2]))
     monkeypatch.setattr(assistant, "open_runtime", lambda *_: runtime)
-    monkeypatch.setattr(assistant, "LocalSessionFactory", lambda *rest: _Sessions(folders, rest[-1], ready))
+    monkeypatch.setattr(
+        assistant,
+        "LocalSessionFactory",
+        lambda *rest: _Sessions(folders, rest[-1], lambda: seen.append(terminal.getvalue())),
+    )
     with pytest.raises(KeyboardInterrupt):
         assistant.run_service(context, assistant.terminal_view(context, plain=False))
-    loading = f"loading {context.settings.preset} …"
-    assert loading in shown["starting"]
-    assert _CURSOR_BACK not in shown["starting"]
-    assert _CURSOR_BACK in shown["ready"].rpartition(loading)[2]
+    assert _CURSOR_BACK in seen[0].rpartition(loading)[2]
