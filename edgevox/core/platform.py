@@ -116,7 +116,7 @@ def process_usage() -> ProcessUsage:
 
 @dataclass(frozen=True, slots=True)
 class ProcessActivity:
-    """Processor time of another process, and whether one of its threads runs or waits for a processor."""
+    """Processor time of another process, and whether one of its threads runs, or waits for a processor or a disk."""
 
     cpu_s: float
     is_runnable: bool
@@ -133,7 +133,7 @@ def process_activity(pid: int) -> ProcessActivity | None:
             except OSError:  # that thread has ended
                 continue
             ticks += int(fields[10]) + int(fields[11])
-            is_runnable = is_runnable or state == "R"
+            is_runnable = is_runnable or state in ("R", "D")
         activity = ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_runnable)
     return activity
 

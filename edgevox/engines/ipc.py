@@ -93,7 +93,7 @@ class HeartbeatMonitor:
 
 
 class ProcessorShare:
-    """Whether a child is short of processor time, since this object was made."""
+    """Whether a child is short of processor time, or waits for a slow disk, since this object was made."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid

@@ -7,6 +7,7 @@ import platform
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -144,6 +145,21 @@ def test_a_stopped_process_is_not_starved() -> None:
     mine = process_activity(os.getpid())
     assert mine is not None
     assert mine.is_runnable
+
+
+def test_an_engine_that_waits_for_a_disk_has_not_hung() -> None:
+    # The state of a process that waits for its vfork is that of one that waits for a disk.
+    waits = "import ctypes; libc = ctypes.CDLL(None); print(flush=True); libc.vfork() or libc.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", waits], stdout=subprocess.PIPE, start_new_session=True) as waiting:
+        assert waiting.stdout is not None
+        waiting.stdout.readline()
+        try:
+            time.sleep(0.5)
+            share = ipc.ProcessorShare(waiting.pid)
+            time.sleep(0.5)
+            assert share.is_starved()
+        finally:
+            os.killpg(waiting.pid, signal.SIGKILL)
 
 
 async def test_a_stopped_process_counts_as_hung() -> None:
