@@ -41,7 +41,7 @@ class SpeakerRecognizer:
 
     @property
     def is_active(self) -> bool:
-        """Whether somebody is enrolled, or may be: where the file cannot be read, everybody is a guest."""
+        """Whether a person is enrolled, or may be: where the file cannot be read, everybody is a guest."""
         return self._enrolled() != ()
 
     async def embed(self, audio: Audio, cancel: CancelFlag) -> VoiceEmbedding | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import held_by_one_writer, parse_toml, write_atomic
+from edgevox.core.files import locked_file, parse_toml, write_atomic
 
 _TABLE = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
@@ -69,7 +69,7 @@ def update_config_file(path: Path, section: str, values: Mapping[str, Value | No
     Creates the file. Raises ConfigError.
     """
     # The page, a spoken "louder" and a command may change it at the same time.
-    with held_by_one_writer(path):
+    with locked_file(path):
         _update(path, section, values)
 
 

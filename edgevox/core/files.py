@@ -216,15 +216,17 @@ def write_atomic(path: Path, *parts: str | bytes, mode: int = stat.S_IRUSR | sta
         beside.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def held_by_one_writer(path: Path) -> Iterator[None]:
-    """Keep other programs from changing the file during the block: each reads it, and writes it anew.
+def file_lock(path: Path) -> FileLock:
+    """The lock of those that read the file and write it anew. Raises OSError, and Timeout when it is entered."""
+    private_folder(path.parent)
+    return FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600)
 
-    Raises ConfigError.
-    """
+
+@contextlib.contextmanager
+def locked_file(path: Path) -> Iterator[None]:
+    """Keep other programs from changing a settings file during the block. Raises ConfigError."""
     try:
-        private_folder(path.parent)
-        with FileLock(path.with_name(f".{path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
+        with file_lock(path):
             yield
     except Timeout as error:
         raise ConfigError(f"{path} is locked by another program", hint="try again, or end that program") from error

@@ -119,22 +119,22 @@ class ProcessActivity:
     """Processor time of another process, and whether one of its threads runs, or waits for a processor or a disk."""
 
     cpu_s: float
-    is_runnable: bool
+    is_active: bool
 
 
 def process_activity(pid: int) -> ProcessActivity | None:
     """Return the activity of all threads, or None where it is unknown."""
     activity = None
     if sys.platform == "linux":
-        ticks, is_runnable = 0, False
+        ticks, is_active = 0, False
         for path in Path(f"/proc/{pid}/task").glob("*/stat"):
             try:
                 state, *fields = path.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
             except OSError:  # that thread has ended
                 continue
             ticks += int(fields[10]) + int(fields[11])
-            is_runnable = is_runnable or state in ("R", "D")
-        activity = ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_runnable)
+            is_active = is_active or state in ("R", "D")
+        activity = ProcessActivity(ticks / os.sysconf("SC_CLK_TCK"), is_active)
     return activity
 
 

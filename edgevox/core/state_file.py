@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import BaseModel, ValidationError
 
 from edgevox.core.errors import StateError
-from edgevox.core.files import parse_json, private_folder, set_aside, write_atomic
+from edgevox.core.files import file_lock, parse_json, set_aside, write_atomic
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +27,6 @@ _Stamp: TypeAlias = tuple[int, int, int]
 ContentT = TypeVar("ContentT", bound=BaseModel)
 Migration: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """Turns the content of one version into that of the next."""
-
-_LOCK_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +103,7 @@ class StateFile(Generic[ContentT]):
             self._last = (None, content)
             return
         try:
-            private_folder(self._path.parent)
-            guard = FileLock(self._path.with_name(f".{self._path.name}.lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600)
-            with guard:
+            with file_lock(self._path):
                 content = self.read().model_copy(deep=True)
                 yield content
                 write_atomic(self._path, _with_checksum(content.model_dump_json(indent=1)))

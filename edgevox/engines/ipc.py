@@ -103,7 +103,7 @@ class ProcessorShare:
     def is_starved(self) -> bool:
         """Whether the child could run, and got less than half of a processor. False where that is unknown."""
         now = process_activity(self._pid)
-        if now is None or self._before is None or not now.is_runnable:
+        if now is None or self._before is None or not now.is_active:
             return False
         return now.cpu_s - self._before.cpu_s < (time.monotonic() - self._since_s) / 2
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.config.sections import checked_tcp
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, held_by_one_writer, parse_toml
+from edgevox.core.files import Folders, locked_file, parse_toml
 from edgevox.core.turn import Caller
 from edgevox.server.websocket.protocol import MediaPlayerId
 
@@ -95,7 +95,7 @@ class DeviceFile:
             raise ConfigError(
                 f"{name!r} cannot be the name of a satellite", hint="letters, digits, - and _, 64 at most"
             )
-        with held_by_one_writer(self.path):
+        with locked_file(self.path):
             entries = self.read()
             if name in entries:
                 raise ConfigError(f"there is a satellite {name} already", hint=f"edgevox satellites remove {name}")
@@ -103,7 +103,7 @@ class DeviceFile:
 
     def remove(self, name: str) -> None:
         """Raises ConfigError if there is none with this name."""
-        with held_by_one_writer(self.path):
+        with locked_file(self.path):
             entries = self.read()
             if name not in entries:
                 raise ConfigError(

@@ -119,7 +119,7 @@ async def test_an_engine_that_gets_no_processor_time_is_not_replaced(monkeypatch
     limits = EngineLimits(start_s=30, first_reply_s=0.5, next_reply_s=0.5, heartbeat_s=0.5)
     async with echo(limits) as engine:
         first = engine.pid
-        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_runnable=True))
+        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_active=True))
         assert await answer(engine, "pause hello") == ["hello"]
         assert engine.pid == first
 
@@ -127,7 +127,7 @@ async def test_an_engine_that_gets_no_processor_time_is_not_replaced(monkeypatch
 async def test_a_starved_engine_has_some_limits_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = EngineLimits(start_s=30, first_reply_s=0.2, next_reply_s=0.2)
     async with echo(limits) as engine:
-        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_runnable=True))
+        monkeypatch.setattr(ipc, "process_activity", lambda _pid: ProcessActivity(cpu_s=1.0, is_active=True))
         with pytest.raises(EngineFailed, match="stopped answering"):
             async with asyncio.timeout(BOUND_S):
                 await answer(engine, "hang")
@@ -144,7 +144,7 @@ def test_a_stopped_process_is_not_starved() -> None:
             spinning.kill()
     mine = process_activity(os.getpid())
     assert mine is not None
-    assert mine.is_runnable
+    assert mine.is_active
 
 
 def test_an_engine_that_waits_for_a_disk_has_not_hung() -> None:

@@ -107,9 +107,9 @@ async def test_two_satellites_hear_the_same_command_and_one_turn_runs(folders: F
             assert len(server.records) == number
         # By then the satellites know the server's clock; a busy machine's first answer may come too late to count.
         now_s = time.monotonic()
-        told_s = [one.heard_s for one in reported if one.heard_s is not None]
-        assert told_s
-        assert all(now_s - 60 < heard_s < now_s for heard_s in told_s)
+        reported_s = [one.heard_s for one in reported if one.heard_s is not None]
+        assert reported_s
+        assert all(now_s - 60 < heard_s < now_s for heard_s in reported_s)
 
 
 def test_a_satellite_takes_the_quickest_answer_for_the_servers_clock_and_a_late_one_not_at_all() -> None:

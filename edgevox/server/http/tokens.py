@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from edgevox.config.secrets import read_secret, write_secret
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, held_by_one_writer, parse_toml
+from edgevox.core.files import Folders, locked_file, parse_toml
 from edgevox.core.types import JsonObject
 from edgevox.tools.policy import CONFIRM, EVERYTHING, LOCKS, Caller
 
@@ -219,7 +219,7 @@ def add_token(path: Path, name: str, scopes: Collection[str]) -> str:
     for scope in scopes:
         if _SCOPE.fullmatch(scope) is None:
             raise ConfigError(f"{scope!r} is no scope", hint=f"the scopes are {', '.join(SCOPES)}")
-    with held_by_one_writer(path):
+    with locked_file(path):
         if name in _entries(path):
             raise ConfigError(f"{path} has a token for {name} already", hint="choose another name, or edit the file")
         content = read_secret(path)

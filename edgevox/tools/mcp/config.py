@@ -21,7 +21,7 @@ from yarl import URL
 
 from edgevox.config import McpSettings
 from edgevox.core.errors import ConfigError
-from edgevox.core.files import Folders, held_by_one_writer, parse_json, write_atomic
+from edgevox.core.files import Folders, locked_file, parse_json, write_atomic
 
 CONFIG_FILE = "mcp.json"
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
@@ -217,7 +217,7 @@ def add_server(path: Path, spec: ServerSpec) -> None:
     check_id(spec.id)
     if isinstance(spec, HttpServer):
         _check_url(spec.url)
-    with held_by_one_writer(path):
+    with locked_file(path):
         content, servers = _content(path)
         if spec.id in servers:
             raise ConfigError(
@@ -230,7 +230,7 @@ def add_server(path: Path, spec: ServerSpec) -> None:
 
 def remove_server(path: Path, server_id: str) -> None:
     """Remove a server from the file. Raises ConfigError if it is not there."""
-    with held_by_one_writer(path):
+    with locked_file(path):
         content, servers = _content(path)
         if server_id not in servers:
             raise ConfigError(f"{path} has no server {server_id}", hint="edgevox mcp list shows the servers")

@@ -17,7 +17,7 @@ from edgevox.core.words import STOP_WORDS
 from edgevox.tools.mcp.filling import Lookup, Next, Request, resolved_schema
 from edgevox.tools.mcp.vocabulary import DescribedTool, plain_words, stems, words_of
 
-_MAX_TOLD_CHARS = 600
+_MAX_FACTS_CHARS = 600
 _NOT_OF_FACTS = stems(("any", "more", "anymore", "longer", "no", "not", "does", "doesn", "isn", "don", "never"))
 _DELETES = stems(("delete", "remove", "forget", "erase", "drop", "discard"))
 _STARTS = frozenset({"from", "source", "subject", "start"})
@@ -77,9 +77,9 @@ class GraphTools:
 
     def _tell(self, name: str, results: Sequence[str]) -> str:
         known = self._entity(results[0], name)
-        told = [str(one) for one in ((known,) if known else self._entities(results[0]))]
-        told += [" ".join(relation) for relation in self._relations(results[0])]
-        return f"{'; '.join(told)[:_MAX_TOLD_CHARS]}." if told else f"I know nothing about {name}."
+        facts = [str(one) for one in ((known,) if known else self._entities(results[0]))]
+        facts += [" ".join(relation) for relation in self._relations(results[0])]
+        return f"{'; '.join(facts)[:_MAX_FACTS_CHARS]}." if facts else f"I know nothing about {name}."
 
     def _forget(self, name: str, results: Sequence[str]) -> Request | str:
         known = self._entity(results[0], name)
